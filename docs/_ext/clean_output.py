@@ -1,0 +1,24 @@
+"""Take out of captured output what belongs to the building machine.
+
+Standard library only. What a reader's own run would print differently (folders, memory
+addresses, the paths of PyTorch's build farm) is neutralised; message texts are not touched.
+"""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from pathlib import Path
+
+SITE_PACKAGES = re.compile(r"[^\s\"'(]*/(?:site|dist)-packages/")
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
+STDLIB = sysconfig.get_paths()["stdlib"] + "/"
+
+
+def clean(text: str, script: Path) -> str:
+    """Return *text*, the output of *script*, as any machine would print it."""
+    text = text.replace(f"{script.parent}/", "")
+    text = SITE_PACKAGES.sub("", text).replace(STDLIB, "")
+    text = TRIGGERED.sub("", text)
+    return ADDRESS.sub("0x…", text)

@@ -1,0 +1,52 @@
+"""Turn a message with ``<placeholders>`` into a regular expression.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+
+PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_]*)>")
+TRIGGERED = r"(?:\s+\(Triggered\s+internally\s+at\s+[^)]*\)\.?)?"
+"""What C++ appends to a warning: a path on the machine that compiled torch."""
+
+
+class WordingError(ValueError):
+    """A message that cannot become a pattern."""
+
+
+def pattern_of(message: str) -> str:
+    """Return an anchored regular expression for *message*, in JavaScript's syntax.
+
+    Each ``<name>`` becomes the group ``(?<name>...)``, white space matches any white space
+    (pastes are wrapped anywhere), and everything else matches itself. The syntax is JavaScript's
+    because ``errors.json`` is read in the browser; `python_pattern` converts it.
+    """
+    parts: list[str] = []
+    seen: set[str] = set()
+    position = 0
+    for hole in PLACEHOLDER.finditer(message):
+        parts.append(_literal(message[position : hole.start()]))
+        if hole[1] in seen:
+            raise WordingError(f"<{hole[1]}> twice")
+        seen.add(hole[1])
+        parts.append(rf"(?<{hole[1]}>[\s\S]+?)")
+        position = hole.end()
+    parts.append(_literal(message[position:]))
+    return f"^{''.join(parts)}{TRIGGERED}$"
+
+
+def python_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of ``errors.json`` for Python."""
+    return re.compile(re.sub(r"\(\?<([a-z])", r"(?P<\1", pattern))
+
+
+def _literal(text: str) -> str:
+    """Escape *text* for both Python and JavaScript's ``u`` mode, white space made elastic."""
+    words = re.split(r"(\s+)", text)
+    return "".join(r"\s+" if word.isspace() else _escape(word) for word in words)
+
+
+def _escape(word: str) -> str:
+    return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", word)
