@@ -1,0 +1,275 @@
+"""The errors that the gallery documents: one object a page, an index, and links by id."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.domains import Domain, ObjType
+from sphinx.errors import ExtensionError
+from sphinx.roles import XRefRole
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Set
+    from typing import Any
+
+    from script_header import ScriptHeader
+    from sphinx.addnodes import pending_xref
+    from sphinx.application import Sphinx
+    from sphinx.builders import Builder
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+
+
+@dataclass
+class ErrorPage:
+    """What the site knows about one gallery page."""
+
+    docname: str
+    header: ScriptHeader
+    fixes: list[tuple[str, str]] = field(default_factory=list)
+    """Title and anchor of every section after the first."""
+
+
+class error_index(nodes.General, nodes.Element):
+    """Stands where a list of pages goes once every page has been read."""
+
+
+class ErrorIndexDirective(SphinxDirective):
+    """List pages: all by family, the most reported ones, or those with a symptom."""
+
+    option_spec = {
+        "most-reported": directives.nonnegative_int,
+        "family": directives.unchanged_required,
+        "families": directives.flag,
+        "symptoms": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        return [listing(self.env, **{key.replace("-", "_"): v for key, v in self.options.items()})]
+
+
+def listing(env: BuildEnvironment, **what: Any) -> error_index:
+    """Return a placeholder for a list, and have its page rewritten on every build."""
+    env.get_domain("autograd").index_docs.add(env.docname)
+    node = error_index()
+    node["what"] = {key: True if value is None else value for key, value in what.items()}
+    return node
+
+
+class ErrorDomain(Domain):
+    """The documented errors, keyed by the document that documents them."""
+
+    name = "autograd"
+    label = "Autograd"
+    object_types = {"error": ObjType("error", "error")}
+    roles = {"error": XRefRole(innernodeclass=nodes.inline)}
+    directives = {"index": ErrorIndexDirective}
+    initial_data = {"pages": {}, "index_docs": set()}
+    data_version = 1
+
+    @property
+    def pages(self) -> dict[str, ErrorPage]:
+        """docname -> page"""
+        return self.data["pages"]
+
+    @property
+    def index_docs(self) -> set[str]:
+        return self.data["index_docs"]
+
+    def by_id(self) -> dict[str, ErrorPage]:
+        return {page.header.id: page for page in self.pages.values()}
+
+    def clear_doc(self, docname: str) -> None:
+        self.pages.pop(docname, None)
+        self.index_docs.discard(docname)
+
+    def merge_domaindata(self, docnames: Set[str], otherdata: dict[str, Any]) -> None:
+        for docname in docnames & otherdata["pages"].keys():
+            self.pages[docname] = otherdata["pages"][docname]
+        self.index_docs.update(docnames & otherdata["index_docs"])
+
+    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        for docname, page in sorted(self.pages.items()):
+            yield page.header.id, page.header.title, "error", docname, "", 1
+
+    def resolve_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        typ: str,
+        target: str,
+        node: pending_xref,
+        contnode: nodes.Element,
+    ) -> nodes.reference | None:
+        page = self.by_id().get(target)
+        if page is None:
+            return None
+        if contnode.astext() == target:  # no title of its own: show the page's
+            contnode = nodes.inline("", page.header.title)
+        return make_refnode(builder, fromdocname, page.docname, None, contnode)
+
+    def resolve_any_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        target: str,
+        node: pending_xref,
+        contnode: nodes.Element,
+    ) -> list[tuple[str, nodes.reference]]:
+        found = self.resolve_xref(env, fromdocname, builder, "error", target, node, contnode)
+        return [("autograd:error", found)] if found is not None else []
+
+
+def fill_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Replace each placeholder by what it asks for."""
+    for placeholder in list(doctree.findall(error_index)):
+        lists = make_lists(app, placeholder["what"], lambda target: link(app, docname, target))
+        placeholder.replace_self(lists)
+
+
+def make_lists(
+    app: Sphinx, what: dict[str, Any], to: Callable[[ErrorPage], nodes.reference]
+) -> list[nodes.Node]:
+    """Return the nodes of the list that *what* describes."""
+    domain = app.env.get_domain("autograd")
+    pages = sorted(domain.pages.values(), key=lambda page: page.header.id)
+    families = app.config.autograd_errors_families
+    if "causes_of" in what:
+        return causes_list([p for p in pages if p.header.cause_of == what["causes_of"]], to)
+    if "symptoms" in what:
+        return bullet_list([p for p in pages if p.header.symptom], to, symptom_note)
+    if "most_reported" in what:
+        ranked = most_reported(pages, Path(app.srcdir, app.config.autograd_errors_reports))
+        return bullet_list(ranked[: what["most_reported"]], to, message_note)
+    if "families" in what:
+        return family_links(pages, families, to)
+    if "family" in what:
+        return bullet_list([p for p in pages if p.header.family == what["family"]], to)
+    found: list[nodes.Node] = []
+    for family, title in families.items():
+        members = [page for page in pages if page.header.family == family]
+        if members:
+            found.append(family_heading(family, title))
+            found += bullet_list(members, to, message_note)
+    return found
+
+
+def link(app: Sphinx, docname: str, page: ErrorPage) -> nodes.reference:
+    title = nodes.inline("", page.header.title)
+    return make_refnode(app.builder, docname, page.docname, None, title)
+
+
+def family_heading(family: str, title: str) -> nodes.rubric:
+    heading = nodes.rubric("", title, ids=[f"family-{family}"])
+    heading["heading-level"] = 2
+    return heading
+
+
+def family_links(
+    pages: list[ErrorPage],
+    families: dict[str, str],
+    to: Callable[[ErrorPage], nodes.reference],
+) -> list[nodes.Node]:
+    """Return one line a family: its title, linked to its part of the full index, and a count."""
+    count = Counter(page.header.family for page in pages)
+    entries = nodes.bullet_list(classes=["error-families"])
+    for family, title in families.items():
+        if count[family]:
+            first = next(page for page in pages if page.header.family == family)
+            reference = to(first)
+            folder = reference["refuri"].rpartition("/")[0]
+            index = f"{folder}/index.html" if folder else "index.html"
+            target = nodes.reference("", title, refuri=f"{index}#family-{family}", internal=True)
+            entry = nodes.paragraph("", "", target, nodes.Text(f" {count[family]}"))
+            entries += nodes.list_item("", entry)
+    return [entries]
+
+
+def message_note(page: ErrorPage) -> str | None:
+    """Return what identifies a page in a list: its message, or what its reader sees."""
+    if page.header.errors:
+        return page.header.errors[0].text
+    return None
+
+
+def symptom_note(page: ErrorPage) -> str | None:
+    return page.header.symptom
+
+
+def bullet_list(
+    pages: list[ErrorPage],
+    to: Callable[[ErrorPage], nodes.reference],
+    note: Callable[[ErrorPage], str | None] = message_note,
+) -> list[nodes.Node]:
+    entries = nodes.bullet_list(classes=["error-list"])
+    for page in pages:
+        line = nodes.paragraph("", "", to(page))
+        text = note(page)
+        if text:
+            style = nodes.literal if page.header.errors and note is message_note else nodes.inline
+            line += nodes.Text(" ")
+            line += style(text, text, classes=["error-note"])
+        entries += nodes.list_item("", line)
+    return [entries]
+
+
+def causes_list(
+    pages: list[ErrorPage], to: Callable[[ErrorPage], nodes.reference]
+) -> list[nodes.Node]:
+    if not pages:
+        return []
+    entries = nodes.bullet_list(classes=["cause-list"])
+    for page in pages:
+        line = nodes.paragraph("", "", to(page), nodes.Text(f": {page.header.summary}"))
+        entries += nodes.list_item("", line)
+    return [nodes.paragraph("", "Causes of this message with a page of their own:"), entries]
+
+
+def most_reported(pages: list[ErrorPage], reports: Path) -> list[ErrorPage]:
+    """Return *pages* in order of the public reports that their causes explain, most first."""
+    count: Counter[str] = Counter()
+    for line in reports.read_text(encoding="utf-8").splitlines()[1:]:
+        count[line.split("\t")[1]] += 1
+    owner: dict[str, int] = defaultdict(int)
+    for page in pages:
+        seen = sum(count[cause] for cause in page.header.causes)
+        owner[page.header.cause_of or page.header.id] += seen
+    ranked = [p for p in pages if p.header.errors and owner[p.header.id]]
+    return sorted(ranked, key=lambda page: -owner[page.header.id])
+
+
+def check_families(app: Sphinx, env: BuildEnvironment) -> None:
+    """End the build for a page whose family has no title."""
+    families = app.config.autograd_errors_families
+    for page in env.get_domain("autograd").pages.values():
+        if page.header.family not in families:
+            raise ExtensionError(
+                f"gallery/{Path(page.docname).name}.py:1: expected a file name that begins with "
+                f"plot_ and a family of autograd_errors_families in docs/conf.py, found "
+                f"{page.header.family!r}."
+            )
+
+
+def rewrite_lists(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    check_families(app, env)
+    return sorted(env.get_domain("autograd").index_docs)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("autograd_errors_families", {}, "env", dict)
+    app.add_config_value("autograd_errors_reports", "../catalogue/reports.tsv", "env", str)
+    app.add_domain(ErrorDomain)
+    app.add_directive("error-index", ErrorIndexDirective)
+    app.add_node(error_index)
+    app.connect("env-updated", rewrite_lists)
+    app.connect("doctree-resolved", fill_lists)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,214 @@
+"""Have sphinx-gallery run every script in isolation, checked against its header.
+
+sphinx-gallery runs scripts in the building process, caches by the script alone and keeps the
+pages of deleted scripts. Here each script runs in a child of its own, the cache also depends on
+torch, device and this project's extensions, and the build ends with all problems in one list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sphinx_gallery
+import torch
+from clean_output import clean
+from emissions import Emission, missing, observed, undeclared
+from isolated_run import ScriptFailure, run_isolated
+from page_shape import check_shape
+from registry import Registry, read_registry, wrong_advice
+from script_header import page_id
+from sphinx.errors import ExtensionError
+from sphinx_gallery import gen_rst
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.util.typing import ExtensionMetadata
+
+BEFORE_GALLERY, AFTER_GALLERY = 200, 800  # sphinx-gallery itself runs at 500
+KEPT_VARIABLES = ("passing", "memory_delta", "formatted_exception")
+OUTPUT_LANGUAGE = re.compile(
+    r"(?m)^( \.\. code-block:: )none$(?=\n\n(?:    .*\n|\n)*?    Traceback \(most recent call last\):)"
+)
+_sphinx_gallery_execute = gen_rst.execute_script
+_sphinx_gallery_generate = gen_rst.generate_file_rst
+
+
+class GalleryBuild:
+    """One build's scripts, what they may emit, and what went wrong."""
+
+    def __init__(self, config: Config, srcdir: Path) -> None:
+        gallery = config.sphinx_gallery_conf
+        self.pages = Path(srcdir, gallery["gallery_dirs"])
+        self.scripts = sorted(Path(srcdir, gallery["examples_dirs"]).resolve().glob("plot_*.py"))
+        self.runs_scripts = gallery.get("plot_gallery") not in (False, "False", 0)
+        self.device = config.autograd_errors_device
+        self.time_limit = config.autograd_errors_time_limit
+        self.causes = Path(srcdir, config.autograd_errors_causes)
+        inventory = Path(srcdir, config.autograd_errors_inventory)
+        self.registry: Registry = read_registry(self.scripts, self.causes, inventory)
+        self.failures: dict[str, str] = {}
+
+    def check_headers(self) -> None:
+        """End the build if a header or the shape of a page is not as it must be."""
+        advice = wrong_advice(self.causes)
+        problems = list(self.registry.problems)
+        for name, header in self.registry.headers.items():
+            problems += check_shape(self.registry.scripts[name], header, advice)
+        stop_if(sorted(map(str, problems)))
+
+    def remove_stale_pages(self) -> None:
+        """Delete generated pages whose script is gone; sphinx-gallery keeps them."""
+        kept = {script.stem for script in self.scripts}
+        for page in self.pages.glob("plot_*.rst"):
+            if page.stem not in kept:
+                for generated in page.parent.glob(f"{page.stem}.*"):
+                    generated.unlink()
+
+    def forget_outputs_of_another_environment(self) -> None:
+        """Make every script run again when torch, the device or an extension changed."""
+        stamp = self.pages / "environment.md5"
+        now = fingerprint(self.device)
+        if not stamp.exists() or stamp.read_text() != now:
+            for cached in self.pages.glob("plot_*.py.md5"):
+                cached.unlink()
+            self.pages.mkdir(parents=True, exist_ok=True)
+            stamp.write_text(now)
+
+    def execute(
+        self,
+        blocks: list[Any],
+        variables: dict[str, Any],
+        gallery_conf: dict[str, Any],
+        file_conf: dict[str, Any],
+    ) -> tuple[list[str], float]:
+        """Run a script's blocks in a child; a stand-in for sphinx-gallery's function."""
+        script = Path(variables["src_file"])
+        header = self.registry.headers[page_id(script)]
+        wanted = header.needs in (None, torch.device(self.device).type)
+        if not variables["execute_script"] or not wanted:
+            variables["execute_script"] = False
+            return _sphinx_gallery_execute(blocks, variables, gallery_conf, file_conf)
+
+        def child() -> tuple[list[str], float, list[Emission], dict[str, Any]]:
+            enter(self.device)
+            with observed() as seen:
+                output, elapsed = _sphinx_gallery_execute(
+                    blocks, variables, gallery_conf, file_conf
+                )
+            kept = {key: variables[key] for key in KEPT_VARIABLES if key in variables}
+            return [clean(text, script) for text in output], elapsed, list(seen), kept
+
+        try:
+            output, elapsed, seen, kept = run_isolated(child, header.timeout or self.time_limit)
+        except ScriptFailure as failure:
+            self.failures[header.id] = str(failure)
+            output, elapsed, seen, kept = [""] * len(blocks), 0.0, [], {"memory_delta": 0.0}
+        variables.update(kept)
+        md5_file(Path(variables["target_file"])).unlink(missing_ok=True)
+        if "formatted_exception" in variables:
+            self.failures[header.id] = f"it fails:\n{variables['formatted_exception']}"
+        output = [OUTPUT_LANGUAGE.sub(r"\1pytb", text) for text in output]
+        record = {"emitted": seen, "output": "\n".join(output)}
+        emissions_file(Path(variables["target_file"])).write_text(json.dumps(record, indent=1))
+        return output, elapsed
+
+    def generate(self, fname: str, target_dir: str, *rest: Any) -> Any:
+        """Generate one page; a script counts as done only once its page is written."""
+        target = Path(target_dir, fname)
+        if not (emissions_file(target).exists() and target.with_suffix(".rst").exists()):
+            md5_file(target).unlink(missing_ok=True)
+        result = _sphinx_gallery_generate(fname, target_dir, *rest)
+        if result[-1].get("passing") and page_id(target) not in self.failures:
+            md5_file(target).write_text(gen_rst.get_md5sum(target, mode="t"))
+        return result
+
+    def check_emissions(self) -> None:
+        """End the build if a script did not emit exactly what the headers say."""
+        problems = [
+            f"{self.registry.scripts[name].name}:1: expected a script that runs to its end, "
+            f"but {what}"
+            for name, what in sorted(self.failures.items())
+        ]
+        for name, header in sorted(self.registry.headers.items()):
+            page = self.pages / self.registry.scripts[name].name
+            if name in self.failures or not emissions_file(page).exists():
+                continue
+            record = json.loads(emissions_file(page).read_text())
+            seen = [Emission(*emission) for emission in record["emitted"]]
+            found = [
+                f"{page.name}:{error.line}: expected the script to emit {error.text!r}, found "
+                f"{[f'{e.raises}: {e.text}' for e in seen] or 'no exception and no warning'}."
+                for error in missing(header.errors, seen, record["output"])
+            ] + [
+                f"{page.name}:1: expected only declared errors (declare it, or name its page in "
+                f"'shows'), found '{emission.raises}: {emission.text}'."
+                for emission in undeclared(self.registry.allowed(header), seen)
+            ]
+            if found:
+                md5_file(page).unlink(missing_ok=True)
+            problems += found
+        stop_if(problems)
+
+
+def stop_if(problems: list[str]) -> None:
+    """End the build with all *problems*, if there are any."""
+    if problems:
+        raise ExtensionError("\n".join(["the gallery does not prove its pages:", *problems]))
+
+
+def emissions_file(page: Path) -> Path:
+    """Return where the emissions of a generated page are kept for later builds."""
+    return page.with_suffix(".emissions.json")
+
+
+def md5_file(page: Path) -> Path:
+    """Return sphinx-gallery's mark that a script need not run again."""
+    return page.with_name(f"{page.name}.md5")
+
+
+def enter(device: str) -> None:
+    """Prepare a child: everything the script makes lies on *device*."""
+    if device != "cpu":
+        torch.set_default_device(device)
+
+
+def fingerprint(device: str) -> str:
+    """Return a hash of all that outputs depend on besides the script itself."""
+    parts = [torch.__version__, platform.python_version(), device, sphinx_gallery.__version__]
+    parts += [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.md5("\0".join(parts).encode()).hexdigest()
+
+
+def before_gallery(app: Sphinx) -> None:
+    build = GalleryBuild(app.config, app.srcdir)
+    app.autograd_gallery = build
+    build.check_headers()
+    build.remove_stale_pages()
+    build.forget_outputs_of_another_environment()
+    gen_rst.execute_script = build.execute
+    gen_rst.generate_file_rst = build.generate
+
+
+def after_gallery(app: Sphinx) -> None:
+    gen_rst.execute_script = _sphinx_gallery_execute
+    gen_rst.generate_file_rst = _sphinx_gallery_generate
+    if app.autograd_gallery.runs_scripts:
+        app.autograd_gallery.check_emissions()
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("autograd_errors_device", "cpu", "env", str)
+    app.add_config_value("autograd_errors_time_limit", 60, "", int)
+    app.add_config_value("autograd_errors_causes", "../catalogue/causes.tsv", "env", str)
+    app.add_config_value("autograd_errors_inventory", "../catalogue/inventory.tsv", "env", str)
+    app.connect("builder-inited", before_gallery, priority=BEFORE_GALLERY)
+    app.connect("builder-inited", after_gallery, priority=AFTER_GALLERY)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,113 @@
+"""Under every glossary term, list the pages that use it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.environment.collectors import EnvironmentCollector
+from sphinx.util.nodes import make_refnode
+
+if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+
+
+class Term(NamedTuple):
+    """Where a term is defined; synonyms share the first one's *name*."""
+
+    docname: str
+    anchor: str
+    name: str
+
+
+class TermUses(EnvironmentCollector):
+    """Collect, for each page, the targets that may turn out to be glossary terms."""
+
+    def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+        uses(env).pop(docname, None)
+        synonyms(env).pop(docname, None)
+
+    def merge_other(
+        self, app: Sphinx, env: BuildEnvironment, docnames: Set[str], other: BuildEnvironment
+    ) -> None:
+        for mine, theirs in ((uses(env), uses(other)), (synonyms(env), synonyms(other))):
+            mine.update({name: theirs[name] for name in docnames & theirs.keys()})
+
+    def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
+        docname = app.env.docname
+        uses(app.env)[docname] = {
+            xref["reftarget"].lower()
+            for xref in doctree.findall(addnodes.pending_xref)
+            if xref["reftype"] in ("any", "term")
+        }
+        synonyms(app.env)[docname] = {
+            identifier: next(item.findall(nodes.term)).astext()
+            for item in doctree.findall(nodes.definition_list_item)
+            for term in item.findall(nodes.term)
+            for identifier in term["ids"]
+        }
+
+
+def uses(env: BuildEnvironment) -> dict[str, set[str]]:
+    """docname -> lower-case targets"""
+    if not hasattr(env, "glossary_uses"):
+        env.glossary_uses = {}
+    return env.glossary_uses
+
+
+def synonyms(env: BuildEnvironment) -> dict[str, dict[str, str]]:
+    """docname -> anchor of a term -> first term of its entry"""
+    if not hasattr(env, "glossary_synonyms"):
+        env.glossary_synonyms = {}
+    return env.glossary_synonyms
+
+
+def terms(env: BuildEnvironment) -> dict[str, Term]:
+    """lower-case term -> where it is defined"""
+    return {
+        name.lower(): Term(docname, anchor, synonyms(env).get(docname, {}).get(anchor, name))
+        for name, _, kind, docname, anchor, _ in env.domains.standard_domain.get_objects()
+        if kind == "term"
+    }
+
+
+def rewrite_glossary(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    return sorted({term.docname for term in terms(env).values()})
+
+
+def add_backlinks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    known = terms(app.env)
+    if docname not in {term.docname for term in known.values()}:
+        return
+    pages = defaultdict(set)
+    for page, targets in uses(app.env).items():
+        for target in targets & known.keys():
+            if page != known[target].docname:
+                pages[known[target].name].add(page)
+    for item in doctree.findall(nodes.definition_list_item):
+        found = sorted(pages[next(item.findall(nodes.term)).astext()])
+        if found:
+            item[-1] += used_on(app, docname, found)
+
+
+def used_on(app: Sphinx, docname: str, pages: list[str]) -> nodes.paragraph:
+    line = nodes.paragraph("", "Used on: ", classes=["term-uses"])
+    for number, page in enumerate(pages):
+        if number:
+            line += nodes.Text(", ")
+        title = nodes.Text(app.env.titles[page].astext())
+        line += make_refnode(app.builder, docname, page, None, title)
+    return line
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_env_collector(TermUses)
+    app.connect("env-updated", rewrite_glossary)
+    app.connect("doctree-resolved", add_backlinks)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

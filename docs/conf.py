@@ -1,0 +1,124 @@
+"""Configuration of the site: values only."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+# -- Project -------------------------------------------------------------------------------------
+project = "Autograd Errors"
+author = "The Autograd Errors contributors"
+copyright = author
+html_baseurl = os.environ.get("AUTOGRAD_ERRORS_URL", "https://autograd-errors.github.io/")
+repository = os.environ.get(
+    "AUTOGRAD_ERRORS_REPOSITORY", "https://github.com/autograd-errors/autograd-errors"
+)
+
+# -- Extensions ----------------------------------------------------------------------------------
+extensions = [
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    # our own, in docs/_ext
+    "gallery_build",
+    "error_domain",
+    "error_page",
+    "error_catalogue",
+    "glossary_backlinks",
+]
+
+# -- Errors --------------------------------------------------------------------------------------
+autograd_errors_device = os.environ.get("AUTOGRAD_ERRORS_DEVICE", "cpu")
+autograd_errors_repository = repository
+autograd_errors_families = {
+    "leaf": "Leaf tensors",
+    "view": "Views",
+    "version": "Modified by an in-place operation",
+    "saved": "Saved tensors and their hooks",
+    "backward": "Calling backward and grad",
+    "grad": "The gradient attribute",
+    "requires": "Requiring gradients",
+    "silent": "Silently wrong",
+    "nan": "NaN gradients",
+    "loss": "Losses",
+    "parameter": "Modules and parameters",
+    "optimizer": "Optimizers",
+    "numpy": "NumPy and Python numbers",
+    "copy": "Copying and pickling",
+    "inference": "Inference mode",
+    "overlap": "Overlapping memory",
+    "inplace": "Shapes and dtypes of in-place writes",
+    "out": "Writing to out= tensors",
+    "data": "Replacing and resizing data",
+    "device": "Devices",
+    "anomaly": "Anomaly mode",
+    "function": "Custom functions",
+    "op": "Custom operators",
+    "hook": "Hooks",
+    "double": "Double backward",
+    "derivative": "Missing derivatives",
+    "forward": "Forward-mode AD",
+    "func": "Function transforms",
+    "functional": "torch.autograd.functional",
+    "gradcheck": "Checking gradients",
+    "checkpoint": "Checkpointing",
+    "ddp": "Distributed training",
+    "amp": "Mixed precision",
+    "complex": "Complex tensors",
+    "compile": "torch.compile",
+    "jit": "TorchScript",
+    "multiprocessing": "Multiprocessing",
+    "cuda": "CUDA",
+    "case": "Cases",
+    "guide": "Guides",
+}
+
+# -- Links ---------------------------------------------------------------------------------------
+default_role = "any"
+nitpicky = True
+nitpick_ignore_regex = [(r"any", r"torch\..*")]
+
+# -- Sources -------------------------------------------------------------------------------------
+exclude_patterns = ["_build", "_data", "_ext", "errors/*.json"]
+suppress_warnings = ["config.cache"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+sphinx_gallery_conf = {
+    "examples_dirs": "../gallery",
+    "gallery_dirs": "errors",
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": (),  # every script runs in a process of its own
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 10_000,  # timings differ from build to build
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "inspect_global_variables": False,  # variables would become links to torch.Tensor
+    "remove_config_comments": True,
+    "copyfile_regex": r"index\.rst",
+    "plot_gallery": os.environ.get("AUTOGRAD_ERRORS_RUN", "1") == "1",
+}
+
+# -- HTML ----------------------------------------------------------------------------------------
+html_theme = "furo"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_last_updated_fmt = None
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+html_theme_options = {
+    "source_repository": repository,
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+# -- Link check ----------------------------------------------------------------------------------
+linkcheck_timeout = 20
+linkcheck_retries = 2
