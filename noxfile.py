@@ -1,7 +1,5 @@
 """Build the site and check it: ``nox -s docs`` is all a contributor needs."""
 
-import os
-import shutil
 from pathlib import Path
 
 import nox
@@ -13,7 +11,6 @@ nox.options.sessions = ["docs", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SITE = Path("docs", "_build", "html")
-SCRIPTS = sorted(Path("gallery").glob("plot_*.py"))
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -64,6 +61,19 @@ def tests(session: nox.Session) -> None:
 def standalone(session: nox.Session) -> None:
     """Run every script the way a reader does: alone, with only what it declares."""
     session.run("python", "-m", "tools.standalone", *session.posargs)
+
+
+@nox.session
+def check(session: nox.Session) -> None:
+    """Check single pages as the build does: `nox -s check -- gallery/plot_x.py`."""
+    install(session, "docs")
+    session.run("python", "-m", "tools.check_page", *session.posargs)
+
+
+@nox.session(name="new-page")
+def new_page(session: nox.Session) -> None:
+    """Ask for a message and write the skeleton of its page."""
+    session.run("python", "-m", "tools.new_page", *session.posargs)
 
 
 @nox.session

@@ -28,41 +28,32 @@ class Emission(NamedTuple):
 
 @contextmanager
 def observed() -> Iterator[list[Emission]]:
-    """Collect every exception printed with `traceback` and every warning shown."""
+    """Collect every exception printed with `traceback` and every warning shown.
+
+    `traceback.print_exc` calls ``print_exception``, and whoever shows a warning (Python,
+    sphinx-gallery) formats it with ``formatwarning``: these two see everything once.
+    """
     seen: list[Emission] = []
-    print_exception, print_exc = traceback.print_exception, traceback.print_exc
-    showwarning = warnings.showwarning
-
-    def note_exception(exception: BaseException | None) -> None:
-        while exception is not None:
-            seen.append(Emission(type(exception).__name__, str(exception)))
-            exception = exception.__cause__ or (
-                None if exception.__suppress_context__ else exception.__context__
-            )
-
-    def recording_print_exc(*args, **kwargs):
-        import sys
-
-        note_exception(sys.exc_info()[1])
-        return print_exc(*args, **kwargs)
+    print_exception, formatwarning = traceback.print_exception, warnings.formatwarning
 
     def recording_print_exception(exception, *args, **kwargs):
         found = exception if isinstance(exception, BaseException) else (args or (None,))[0]
-        note_exception(found)
+        while found is not None:
+            seen.append(Emission(type(found).__name__, str(found)))
+            context = None if found.__suppress_context__ else found.__context__
+            found = found.__cause__ or context
         return print_exception(exception, *args, **kwargs)
 
-    def recording_showwarning(message, category, *args, **kwargs):
+    def recording_formatwarning(message, category, *args, **kwargs):
         seen.append(Emission(category.__name__, str(message)))
-        return showwarning(message, category, *args, **kwargs)
+        return formatwarning(message, category, *args, **kwargs)
 
-    traceback.print_exc = recording_print_exc
     traceback.print_exception = recording_print_exception
-    warnings.showwarning = recording_showwarning
+    warnings.formatwarning = recording_formatwarning
     try:
         yield seen
     finally:
-        traceback.print_exc, traceback.print_exception = print_exc, print_exception
-        warnings.showwarning = showwarning
+        traceback.print_exception, warnings.formatwarning = print_exception, formatwarning
 
 
 def matches(declared: DeclaredError, emission: Emission) -> bool:

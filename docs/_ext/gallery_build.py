@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 BEFORE_GALLERY, AFTER_GALLERY = 200, 800  # sphinx-gallery itself runs at 500
+QUIET_WARNINGS = (
+    ResourceWarning,
+    ImportWarning,
+    PendingDeprecationWarning,
+    DeprecationWarning,
+)
 KEPT_VARIABLES = ("passing", "memory_delta", "formatted_exception")
 OUTPUT_LANGUAGE = re.compile(
     r"(?m)^( \.\. code-block:: )none$(?=\n\n(?:    .*\n|\n)*?    Traceback \(most recent call last\):)"
@@ -175,7 +182,11 @@ def md5_file(page: Path) -> Path:
 
 
 def enter(device: str) -> None:
-    """Prepare a child: everything the script makes lies on *device*."""
+    """Prepare a child: Python's own warning filters, and everything made lies on *device*."""
+    warnings.resetwarnings()
+    for category in QUIET_WARNINGS:
+        warnings.simplefilter("ignore", category)
+    warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
     if device != "cpu":
         torch.set_default_device(device)
 

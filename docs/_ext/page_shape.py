@@ -55,6 +55,9 @@ def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> l
 
     *wrong_advice* holds the causes for which a popular answer was measured to be wrong.
     """
+    for number, line in enumerate(script.read_text("utf-8").splitlines(), 1):
+        if "TODO" in line:
+            return [HeaderError(script, number, "a finished page", repr(line))]
     parts = sections(script)
     if not parts or parts[0].title not in OPENINGS:
         first = parts[0] if parts else Section("no section", 1)

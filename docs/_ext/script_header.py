@@ -212,7 +212,7 @@ def _title_and_lead(script: Path, lines: list[str], end: int) -> tuple[str, str]
     except SyntaxError as problem:
         raise HeaderError(script, problem.lineno or 1, "Python", f"{problem.msg}") from None
     docstring = ast.get_docstring(tree) or ""
-    found = re.match(r"(?P<title>.+)\n=+\n\n(?P<lead>(?:.+\n?)+)", docstring)
+    found = re.match(r"(?P<title>.+)\n=+\n\n(?P<lead>(?:\S.*\n?)+)", docstring)
     if found is None:
         raise HeaderError(
             script,

@@ -1,0 +1,223 @@
+"""What the gallery's scripts did in other environments: read, compare, and put into words.
+
+Standard library only: the recorder, the site and the tests read transcripts here.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from script_blocks import CodeBlock
+
+SCHEMA = 1
+HASH_LENGTH = 12
+ENVIRONMENT = re.compile(r"torch-(?P<torch>\d+\.\d+\.\d+)-(?P<device>\w+)")
+LINE_OF_SCRIPT = r'(?<=%s", line )\d+|(?<=%s:)\d+(?=: )'
+UNFINISHED = ("TimeLimit", "ProcessEnd", "NotRun")
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception that a block did not catch, or how its process ended."""
+
+    type: str
+    text: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.text}" if self.text else self.type
+
+
+@dataclass(frozen=True)
+class RecordedBlock:
+    """What one block did in one environment."""
+
+    code: str
+    line: int
+    output: str
+    emitted: tuple[tuple[str, str], ...] = ()
+    exception: Raised | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the block as it is written to a transcript."""
+        data: dict[str, Any] = {"code": self.code, "line": self.line, "output": self.output}
+        if self.emitted:
+            data["emitted"] = [list(emission) for emission in self.emitted]
+        data["exception"] = vars(self.exception) if self.exception else None
+        return data
+
+
+@dataclass
+class Recording:
+    """One transcript: every script's blocks in one environment."""
+
+    environment: str
+    torch: str
+    python: str
+    device: str
+    date: str
+    installed: list[str]
+    stand_ins: list[str] = field(default_factory=list)
+    supplied: list[str] = field(default_factory=list)
+    before: str | None = None
+    """The release that the package index holds before this one."""
+    scripts: dict[str, list[RecordedBlock]] = field(default_factory=dict)
+
+    @property
+    def release(self) -> str:
+        """Return the release without the kind of build: ``2.13.0``."""
+        return self.torch.partition("+")[0]
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of device: ``cpu`` or ``cuda``."""
+        return self.environment.rpartition("-")[2]
+
+    @property
+    def order(self) -> tuple[str, tuple[int, ...]]:
+        """Sort the CPU before other devices, then by release."""
+        return self.kind, release_key(self.release)
+
+    def is_fresh(self, script: str, blocks: Sequence[CodeBlock]) -> bool:
+        """Return whether the recording of *script* is one of exactly these *blocks*."""
+        recorded = self.scripts.get(script)
+        return recorded is not None and [block.code for block in recorded] == [
+            code_hash(block.code) for block in blocks
+        ]
+
+    def blocks(self, script: str, blocks: Sequence[CodeBlock]) -> list[RecordedBlock] | None:
+        """Return what *blocks* did, with today's line numbers, or None if there is no fresh word.
+
+        Prose may move a block up or down; the lines that its output names move with it.
+        """
+        if not self.is_fresh(script, blocks):
+            return None
+        recorded = self.scripts[script]
+        starts = [block.line for block in recorded]
+        shift = [now.line - then.line for now, then in zip(blocks, recorded, strict=True)]
+        if not any(shift):
+            return recorded
+
+        def moved(found: re.Match[str]) -> str:
+            number = int(found[0])
+            return str(number + shift[max(bisect.bisect_right(starts, number) - 1, 0)])
+
+        lines = re.compile(LINE_OF_SCRIPT % ((re.escape(script),) * 2))
+        return [
+            RecordedBlock(
+                block.code,
+                block.line + shift[number],
+                lines.sub(moved, block.output),
+                block.emitted,
+                block.exception,
+            )
+            for number, block in enumerate(recorded)
+        ]
+
+
+def code_hash(code: str) -> str:
+    """Return the hash of a block; what follows its last statement does not count."""
+    lines = code.splitlines()
+    while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:HASH_LENGTH]
+
+
+def release_key(release: str) -> tuple[int, ...]:
+    """Return what sorts releases by number."""
+    return tuple(int(part) for part in re.findall(r"\d+", release))
+
+
+# -- Files -----------------------------------------------------------------------------------------
+
+
+def read_recording(path: Path) -> Recording:
+    """Read one transcript."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data.pop("schema") != SCHEMA:
+        raise ValueError(f"{path.name}: expected schema {SCHEMA}; record it again.")
+    data["scripts"] = {
+        script: [
+            RecordedBlock(
+                block["code"],
+                block["line"],
+                block["output"],
+                tuple((kind, text) for kind, text in block.get("emitted", ())),
+                Raised(**block["exception"]) if block["exception"] else None,
+            )
+            for block in blocks
+        ]
+        for script, blocks in data["scripts"].items()
+    }
+    return Recording(**data)
+
+
+def write_recording(recording: Recording, path: Path) -> None:
+    """Write a transcript: sorted, one block a line."""
+    head = {"schema": SCHEMA, **vars(recording)}
+    scripts = head.pop("scripts")
+    lines = [f" {json.dumps(key)}: {_json(value)}," for key, value in head.items()]
+    entries = [
+        f"  {json.dumps(script)}: [\n"
+        + ",\n".join(f"   {_json(block.as_json())}" for block in blocks)
+        + "\n  ]"
+        for script, blocks in sorted(scripts.items())
+    ]
+    text = "\n".join(["{", *lines, ' "scripts": {', ",\n".join(entries), " }", "}", ""])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_recordings(folder: Path) -> list[Recording]:
+    """Return every transcript in *folder*, the CPU's first, oldest release first."""
+    stamps = tuple((path, path.stat().st_mtime_ns) for path in sorted(folder.glob("torch-*.json")))
+    return list(_read_all(stamps))
+
+
+@lru_cache(maxsize=4)
+def _read_all(stamps: tuple[tuple[Path, int], ...]) -> tuple[Recording, ...]:
+    recordings = [read_recording(path) for path, _ in stamps]
+    return tuple(sorted(recordings, key=lambda recording: recording.order))
+
+
+def what_changed(old: Recording | None, new: Recording) -> list[str]:
+    """Return a line for each script whose recording differs from the *old* one."""
+    if old is None:
+        return [f"{new.environment}: {len(new.scripts)} scripts recorded for the first time"]
+    found = []
+    for script in sorted(old.scripts.keys() | new.scripts.keys()):
+        before, now = old.scripts.get(script), new.scripts.get(script)
+        if before is None or now is None:
+            found.append(f"{script}: {'new' if before is None else 'gone'}")
+        elif before != now:
+            found.append(f"{script}: {_difference(before, now)}")
+    return found
+
+
+def _difference(before: list[RecordedBlock], now: list[RecordedBlock]) -> str:
+    if [block.code for block in before] != [block.code for block in now]:
+        return "its code changed"
+    lines = [
+        str(block.line)
+        for then, block in zip(before, now, strict=True)
+        if (then.output, then.emitted, then.exception)
+        != (block.output, block.emitted, block.exception)
+    ]
+    if not lines:
+        return "its blocks moved"
+    return f"other results in the {'block' if len(lines) == 1 else 'blocks'} at line {', '.join(lines)}"
