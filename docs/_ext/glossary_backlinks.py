@@ -1,7 +1,8 @@
-"""Under every glossary term, list the pages that use it."""
+"""Link pages and glossary both ways: pages show a term's definition, terms list their pages."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 
+CODE = re.compile(r"[_.A-Z]|^grad$")
+
+
 class Term(NamedTuple):
-    """Where a term is defined; synonyms share the first one's *name*."""
+    """Where a term is defined; synonyms share the first one's *name* and its *definition*."""
 
     docname: str
     anchor: str
     name: str
+    definition: str
 
 
 class TermUses(EnvironmentCollector):
@@ -31,12 +36,12 @@ class TermUses(EnvironmentCollector):
 
     def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:
         uses(env).pop(docname, None)
-        synonyms(env).pop(docname, None)
+        entries(env).pop(docname, None)
 
     def merge_other(
         self, app: Sphinx, env: BuildEnvironment, docnames: Set[str], other: BuildEnvironment
     ) -> None:
-        for mine, theirs in ((uses(env), uses(other)), (synonyms(env), synonyms(other))):
+        for mine, theirs in ((uses(env), uses(other)), (entries(env), entries(other))):
             mine.update({name: theirs[name] for name in docnames & theirs.keys()})
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
@@ -46,12 +51,19 @@ class TermUses(EnvironmentCollector):
             for xref in doctree.findall(addnodes.pending_xref)
             if xref["reftype"] in ("any", "term")
         }
-        synonyms(app.env)[docname] = {
-            identifier: next(item.findall(nodes.term)).astext()
+        entries(app.env)[docname] = {
+            identifier: Term(docname, identifier, *name_and_definition(item))
             for item in doctree.findall(nodes.definition_list_item)
             for term in item.findall(nodes.term)
             for identifier in term["ids"]
         }
+
+
+def name_and_definition(item: nodes.definition_list_item) -> tuple[str, str]:
+    """Return the first term of an entry and the first paragraph of its definition."""
+    definition = next(item.findall(nodes.definition), nodes.definition())
+    first = next(definition.findall(nodes.paragraph), nodes.paragraph())
+    return next(item.findall(nodes.term)).astext(), " ".join(first.astext().split())
 
 
 def uses(env: BuildEnvironment) -> dict[str, set[str]]:
@@ -61,19 +73,19 @@ def uses(env: BuildEnvironment) -> dict[str, set[str]]:
     return env.glossary_uses
 
 
-def synonyms(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    """docname -> anchor of a term -> first term of its entry"""
-    if not hasattr(env, "glossary_synonyms"):
-        env.glossary_synonyms = {}
-    return env.glossary_synonyms
+def entries(env: BuildEnvironment) -> dict[str, dict[str, Term]]:
+    """docname -> anchor -> entry"""
+    if not hasattr(env, "glossary_entries"):
+        env.glossary_entries = {}
+    return env.glossary_entries
 
 
 def terms(env: BuildEnvironment) -> dict[str, Term]:
-    """lower-case term -> where it is defined"""
+    """lower-case term -> its entry"""
     return {
-        name.lower(): Term(docname, anchor, synonyms(env).get(docname, {}).get(anchor, name))
+        name.lower(): entries(env)[docname][anchor]
         for name, _, kind, docname, anchor, _ in env.domains.standard_domain.get_objects()
-        if kind == "term"
+        if kind == "term" and anchor in entries(env).get(docname, {})
     }
 
 
@@ -96,6 +108,20 @@ def add_backlinks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             item[-1] += used_on(app, docname, found)
 
 
+def show_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Show a linked term in plain letters unless it is code, with its definition at hand."""
+    known = terms(app.env)
+    for reference in list(doctree.findall(nodes.reference)):
+        text = reference.next_node(nodes.literal)
+        if text is None or "std-term" not in text["classes"]:
+            continue
+        entry = known.get(" ".join(text.astext().lower().split()))
+        if entry is not None:
+            reference["reftitle"] = entry.definition
+        if not CODE.search(text.astext()):
+            text.replace_self(nodes.inline("", text.astext(), classes=["term"]))
+
+
 def used_on(app: Sphinx, docname: str, pages: list[str]) -> nodes.paragraph:
     line = nodes.paragraph("", "Used on: ", classes=["term-uses"])
     for number, page in enumerate(pages):
@@ -110,4 +136,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_env_collector(TermUses)
     app.connect("env-updated", rewrite_glossary)
     app.connect("doctree-resolved", add_backlinks)
-    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-resolved", show_terms)
+    return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}
