@@ -26,6 +26,7 @@ def pattern_of(message: str) -> str:
     parts: list[str] = []
     seen: set[str] = set()
     position = 0
+    message = message.strip()  # PyTorch's own cut-off messages end in a space
     for hole in PLACEHOLDER.finditer(message):
         parts.append(_literal(message[position : hole.start()]))
         if hole[1] in seen:

@@ -1,0 +1,67 @@
+"""The entries of ``errors.json``, from headers and what the build knows about their pages.
+
+Standard library only: the Sphinx extension and the lookup's tests make the same entries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wording import pattern_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from script_header import ScriptHeader
+
+SCHEMA = 1
+
+
+def page_entry(
+    header: ScriptHeader,
+    *,
+    url: str,
+    terms: Sequence[str] = (),
+    formerly: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
+    fixes: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """Return the entry of one page.
+
+    *formerly* maps a declared message to its former wordings, each with ``message`` and
+    ``releases``; *fixes* holds title and anchor of the page's later sections.
+    """
+    return {
+        "id": header.id,
+        "title": header.title,
+        "url": url,
+        "family": header.family,
+        "summary": header.summary,
+        "causes": list(header.causes),
+        "cause_of": header.cause_of,
+        "when": dict(header.when),
+        "terms": list(terms),
+        "symptom": header.symptom,
+        "symptom_zh": header.symptom_zh,
+        "fixes": [{"title": title, "anchor": anchor} for title, anchor in fixes],
+        "errors": [
+            {
+                "raises": error.raises,
+                "message": error.message,
+                "patterns": [pattern_of(error.message)],
+                "formerly": [
+                    {
+                        "message": former["message"],
+                        "patterns": [pattern_of(former["message"])],
+                        "releases": former["releases"],
+                    }
+                    for former in (formerly or {}).get(error.message, ())
+                ],
+            }
+            for error in header.errors
+        ],
+    }
+
+
+def catalogue(entries: Sequence[dict[str, Any]], torch: str, device: str) -> dict[str, Any]:
+    """Return the whole of ``errors.json``."""
+    return {"schema": SCHEMA, "torch": torch, "device": device, "pages": list(entries)}
