@@ -26,6 +26,8 @@ extensions = [
     "error_page",
     "error_catalogue",
     "glossary_backlinks",
+    "recorded_output",
+    "release_history",
 ]
 
 # -- Errors --------------------------------------------------------------------------------------

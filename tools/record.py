@@ -1,6 +1,7 @@
 """Run the gallery in another release of PyTorch, or on CUDA, and write down what it does there.
 
     python -m tools.record torch-1.8.1-cpu       one environment
+    python -m tools.record torch-1.8.1-cpu plot_leaf_inplace.py     one script there
     python -m tools.record all                   every release of tools/environments.toml
     python -m tools.record torch-latest-cpu      the newest release that the package index holds
     python -m tools.record torch-2.13.0-cuda     this Python and its torch, on CUDA
@@ -21,11 +22,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +76,7 @@ class Recipe:
     release: str
     python: str
     packages: list[str]
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,25 +91,32 @@ class Environment:
 def main(arguments: list[str]) -> int:
     """Record the environments named in *arguments*; return 1 if one could not be recorded."""
     parser = argparse.ArgumentParser(prog="record", description=__doc__.partition("\n")[0])
-    parser.add_argument("environments", nargs="+", help="torch-1.8.1-cpu, torch-latest-cpu, all")
+    parser.add_argument(
+        "names",
+        nargs="+",
+        help="environments (torch-1.8.1-cpu, torch-latest-cpu, all), then scripts",
+    )
     parser.add_argument("--keep", type=Path, help="folder in which to keep and find environments")
     parser.add_argument("--fresh", action="store_true", help="import torch anew for every script")
     parser.add_argument("--output", type=Path, default=TRANSCRIPTS, help="folder of transcripts")
     options = parser.parse_args(arguments)
     recipes = read_recipes()
-    names = options.environments
+    chosen = {Path(name).name for name in options.names if name.endswith(".py")}
+    names = [name for name in options.names if not name.endswith(".py")]
     if names == ["all"]:
         names = [f"torch-{release}-cpu" for release in recipes]
     failures = 0
     for name in names:
         try:
-            recording = record(name, recipes, options.keep, options.fresh)
+            recording = record(name, recipes, options.keep, chosen, options.fresh)
         except CannotRecord as reason:
             print(f"{name}: {reason}", file=sys.stderr)
             failures += 1
             continue
         path = options.output / f"{recording.environment}.json"
         old = read_recording(path) if path.exists() else None
+        if chosen and old is not None:
+            keep_others(old, recording)
         write_recording(recording, path)
         changes = what_changed(old, recording)
         print(f"{recording.environment}: {len(recording.scripts)} scripts, {len(changes)} changed")
@@ -114,27 +124,41 @@ def main(arguments: list[str]) -> int:
     return min(failures, 1)
 
 
-def record(name: str, recipes: dict[str, Recipe], keep: Path | None, fresh: bool) -> Recording:
-    """Return the recording of the environment called *name*."""
+def keep_others(old: Recording, new: Recording) -> None:
+    """Keep in *new* what *old* says about scripts that were not run this time."""
+    for script, blocks in old.scripts.items():
+        if script not in new.scripts and (GALLERY / script).exists():
+            new.scripts[script] = blocks
+            if old.date_of(script) != new.date:
+                new.dates[script] = old.date_of(script)
+    new.dates = dict(sorted(new.dates.items()))
+
+
+def record(
+    name: str, recipes: dict[str, Recipe], keep: Path | None, chosen: set[str], fresh: bool
+) -> Recording:
+    """Return the recording of the environment called *name*: of the *chosen* scripts, or all."""
     wanted = NAME.fullmatch(name)
     if wanted is None:
         raise CannotRecord("expected a name like torch-1.8.1-cpu, torch-latest-cpu or all.")
     if not hasattr(os, "fork"):
         raise CannotRecord("recording needs a system with os.fork: Linux, macOS or WSL.")
     if wanted["device"] == "cuda":
-        return record_cuda(name, wanted["release"])
+        return record_cuda(wanted["release"], chosen)
     published = published_releases(recipes)
     release = published[-1] if wanted["release"] == "latest" else wanted["release"]
     recipe = recipe_of(release, recipes)
     with folder_for(f"torch-{release}-cpu", keep) as folder:
         environment = environment_in(folder, recipe)
-        results = run_scripts(environment.python, gallery_scripts("cpu"), "cpu", fork=not fresh)
+        fork = not (fresh or recipe.fresh)
+        scripts = gallery_scripts("cpu", chosen)
+        results = run_scripts(environment.python, scripts, "cpu", fork=fork)
     earlier = [other for other in published if release_key(other) < release_key(release)]
     before = earlier[-1] if earlier else None
     return recording_of(f"torch-{release}-cpu", environment, results, before)
 
 
-def record_cuda(name: str, release: str) -> Recording:
+def record_cuda(release: str, chosen: set[str]) -> Recording:
     """Return the recording of this interpreter's torch on CUDA."""
     import torch
 
@@ -144,17 +168,25 @@ def record_cuda(name: str, release: str) -> Recording:
     if not torch.cuda.is_available():
         raise CannotRecord("torch sees no CUDA device here, so there is nothing to record.")
     environment = Environment(sys.executable, installed_packages(sys.executable), [])
-    results = run_scripts(sys.executable, gallery_scripts("cuda"), "cuda", fork=False)
+    scripts = gallery_scripts("cuda", chosen)
+    results = run_scripts(sys.executable, scripts, "cuda", fork=False)
     return recording_of(f"torch-{here}-cuda", environment, results, None)
 
 
 # -- Running and writing down ----------------------------------------------------------------------
 
 
-def gallery_scripts(device: str) -> list[Path]:
-    """Return the scripts that make sense on *device*."""
+def gallery_scripts(device: str, chosen: set[str]) -> list[Path]:
+    """Return the scripts that make sense on *device*, of the *chosen* ones if there are any."""
     scripts = sorted(GALLERY.glob("plot_*.py"))
-    return [script for script in scripts if read_header(script).needs in (None, device)]
+    unknown = chosen - {script.name for script in scripts}
+    if unknown:
+        raise CannotRecord(f"there is no {min(unknown)} in the gallery.")
+    return [
+        script
+        for script in scripts
+        if (not chosen or script.name in chosen) and read_header(script).needs in (None, device)
+    ]
 
 
 def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) -> dict[str, Any]:
@@ -169,7 +201,7 @@ def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) ->
             {
                 "file": str(script),
                 "source": script.read_text(encoding="utf-8"),
-                "limit": max(read_header(script).timeout or 0, TIME_LIMIT),
+                "limit": limit_of(script),
                 "blocks": [block._asdict() for block in code_blocks(script)],
             }
             for script in scripts
@@ -192,6 +224,11 @@ def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) ->
         for script, records in zip(scripts, results["scripts"], strict=True)
     }
     return results
+
+
+def limit_of(script: Path) -> int:
+    """Return how many seconds *script* may take."""
+    return max(read_header(script).timeout or 0, TIME_LIMIT)
 
 
 def recorded_blocks(
@@ -353,13 +390,13 @@ def variable_of(version: str) -> str:
 
 def install(python: str, packages: list[str], recipe: Recipe, *options: str) -> None:
     """Install *packages* with pip, whose own settings hold."""
-    command = [python, "-m", "pip", "install", "--no-compile", "--no-cache-dir", "--quiet"]
+    command = [python, "-m", "pip", "install", "--no-compile", "--no-cache-dir"]
     command += ["--disable-pip-version-check", *options, *packages]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode == 0:
         return
     here = f"Python {recipe.python} on {platform.system()} {platform.machine()}"
-    if "(constraint)" in ended.stderr:
+    if "(constraint)" in ended.stdout + ended.stderr:
         raise CannotRecord(
             f"pip's settings here forbid {packages[0]} (a constraint): set PIP_CONFIG_FILE="
             f"{os.devnull} for this command if you may."

@@ -1,0 +1,324 @@
+"""Show on each page what its script did in other releases and on CUDA, where that differs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from docutils import nodes
+from error_page import gallery_script
+from former_wordings import former_wordings
+from recorded_behavior import (
+    LACKS,
+    NONE,
+    OTHER,
+    RESULT,
+    SAME,
+    UNKNOWN,
+    WORDING,
+    WRONG,
+    Run,
+    fresh_runs,
+    groups,
+    span,
+    verdict,
+)
+from recordings import Recording, read_recordings
+from script_blocks import code_blocks
+from sphinx.transforms import SphinxTransform
+from wording import pattern_of, python_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from recorded_behavior import Group, Verdict
+    from script_blocks import CodeBlock
+    from script_header import ScriptHeader
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+
+AFTER_DRESSING = 410
+HISTORY = "releases"
+LINES = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (?P<first>\d+)-\d+")
+OUTPUT_CLASS = "sphx-glr-script-out"
+TRACEBACK = "Traceback (most recent call last):"
+NOT_YET = (
+    "This script makes sense only on CUDA. It is not yet recorded on CUDA, so its output is not "
+    "shown."
+)
+SAYS = {  # what became of a message -> how the line near the top puts it
+    SAME: "as here",
+    WORDING: "other words",
+    OTHER: "another error",
+    WRONG: "silently wrong",
+    NONE: "no error",
+    RESULT: "another result",
+    LACKS: "not available",
+    UNKNOWN: "not reached",
+}
+
+
+class recorded_details(nodes.General, nodes.Element):
+    """A part of a page that is closed until the reader opens it."""
+
+
+class ShowRecordings(SphinxTransform):
+    """Put differing recordings beside the output of each block, and the verdict near the top."""
+
+    default_priority = AFTER_DRESSING
+
+    def apply(self, **kwargs: Any) -> None:
+        script = gallery_script(self.config, self.env.srcdir, self.env.docname)
+        if script is None:
+            return
+        recordings = read_recordings(recordings_folder(self.config, self.env.srcdir))
+        code = code_blocks(script)
+        runs = fresh_runs(recordings, script.name, code)
+        page = self.env.get_domain("autograd").pages[self.env.docname]
+        device = torch.device(self.config.autograd_errors_device).type
+        if page.header.needs not in (None, device):
+            instead = [run for run in runs if run.recording.kind == page.header.needs]
+            show_instead(self.document, code, instead, script.name)
+            return
+        others = [run for run in runs if run.recording.environment != here(device)]
+        among = [run.recording for run in runs]
+        for number, place, shown in shown_outputs(self.document, code):
+            found = groups(shown, number, others)
+            if found:
+                place.parent.insert(
+                    place.parent.index(place) + 1, details(found, among, script.name)
+                )
+        line = version_line(page.header, runs, here(device))
+        if line is not None:
+            furniture = next(
+                n
+                for n in self.document.findall(nodes.container)
+                if "page-furniture" in n["classes"]
+            )
+            furniture += line
+
+
+def recordings_folder(config: Any, srcdir: Any) -> Path:
+    """Return where the transcripts lie."""
+    return Path(srcdir, config.autograd_errors_transcripts)
+
+
+def renew_pages(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    """Have every page that shows recordings read again when one came, changed or went."""
+    digest = hashlib.sha256()
+    for path in sorted(recordings_folder(app.config, app.srcdir).glob("torch-*.json")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    now = digest.hexdigest()
+    if getattr(env, "recordings_digest", now) == now:
+        env.recordings_digest = now
+        return []
+    env.recordings_digest = now
+    return [name for name in env.found_docs if shows_recordings(app.config, env, name)]
+
+
+def shows_recordings(config: Any, env: BuildEnvironment, docname: str) -> bool:
+    """Return whether a page is of a script, or lists what recordings say."""
+    return docname == HISTORY or gallery_script(config, env.srcdir, docname) is not None
+
+
+def collect_former_wordings(app: Sphinx, env: BuildEnvironment) -> None:
+    """Let ``errors.json`` know how messages read in other releases."""
+    pages = env.get_domain("autograd").pages
+    known = [python_pattern(pattern_of(e.message)) for p in pages.values() for e in p.header.errors]
+    recordings = read_recordings(recordings_folder(app.config, app.srcdir))
+    own = here(torch.device(app.config.autograd_errors_device).type)
+    env.former_wordings = {}
+    for docname, page in sorted(pages.items()):
+        script = gallery_script(app.config, app.srcdir, docname)
+        if script is None or not page.header.errors:
+            continue
+        runs = fresh_runs(recordings, script.name, code_blocks(script))
+        today = next((run for run in runs if run.recording.environment == own), None)
+        if today is not None:
+            cpu = [run for run in runs if run.recording.kind == "cpu"]
+            env.former_wordings.update(former_wordings(page.header.errors, today, cpu, known))
+
+
+def here(device: str) -> str:
+    """Return the name of the building environment."""
+    return f"torch-{torch.__version__.partition('+')[0]}-{device}"
+
+
+# -- Beside the blocks -----------------------------------------------------------------------------
+
+
+def shown_outputs(
+    document: nodes.document, code: Sequence[CodeBlock]
+) -> list[tuple[int, nodes.Element, str]]:
+    """Return for each block its number, the node after which recordings go, and its output."""
+    number_of = {block.line: number for number, block in enumerate(code)}
+    found: dict[int, tuple[int, nodes.Element, str]] = {}
+    number = None
+    for node in document.findall(lambda n: isinstance(n, (nodes.comment, nodes.literal_block))):
+        if isinstance(node, nodes.comment):
+            lines = LINES.search(node.astext())
+            if lines:
+                number = number_of.get(int(lines["first"]))
+        elif number is not None and OUTPUT_CLASS in node["classes"]:
+            found[number] = number, node, node.astext()
+        elif number is not None and number not in found:
+            found[number] = number, node, ""
+    return list(found.values())
+
+
+def details(found: list[Group], among: list[Recording], script: str) -> recorded_details:
+    """Return the closed part with one entry a group of environments."""
+    covered = [recording for group in found for recording in group.recordings]
+    box = recorded_details(classes=["recorded"])
+    box["summary"] = f"Different in {names(span(covered, among))}"
+    for group in found:
+        box += nodes.paragraph("", caption(group, among, script), classes=["recorded-in"])
+        if group.block.output.strip():
+            box += output_block(group.block.output)
+        if group.lacking:
+            box += sentence(group.lacking)
+        elif group.block.exception is not None:
+            box += output_block(str(group.block.exception))
+        elif not group.block.output.strip():
+            box += nodes.paragraph("", "It prints nothing there.")
+    return box
+
+
+def names(ranges: str) -> str:
+    """Return ranges of releases as a phrase; devices need no ``torch`` before them."""
+    return ranges if ranges.startswith("CUDA") else f"torch {ranges}"
+
+
+def caption(group: Group, among: list[Recording], script: str) -> str:
+    """Return which environments did this, and when the newest of them was recorded."""
+    newest = group.recordings[-1]
+    device = newest.device if newest.kind != "cpu" else "CPU"
+    return (
+        f"{names(span(group.recordings, among))} (recorded with torch {newest.torch}, "
+        f"Python {newest.python}, {device}, {newest.date_of(script)}):"
+    )
+
+
+def output_block(text: str) -> nodes.literal_block:
+    """Return *text* as the page shows outputs."""
+    text = text.strip("\n")
+    language = "pytb" if TRACEBACK in text else "none"
+    return nodes.literal_block(text, text, language=language, classes=[OUTPUT_CLASS])
+
+
+def sentence(text: str) -> nodes.paragraph:
+    """Return a sentence whose ``code`` is shown as such."""
+    line = nodes.paragraph()
+    for number, part in enumerate(text.split("``")):
+        line += nodes.literal("", part) if number % 2 else nodes.Text(part)
+    return line
+
+
+# -- Scripts that this build cannot run ------------------------------------------------------------
+
+
+def show_instead(
+    document: nodes.document, code: Sequence[CodeBlock], runs: list[Run], script: str
+) -> None:
+    """Show the newest recording where the build's own output would stand."""
+    for line in list(document.findall(nodes.paragraph)):
+        if "environment" in line["classes"]:
+            line.parent.remove(line)
+    furniture = next(
+        n for n in document.findall(nodes.container) if "page-furniture" in n["classes"]
+    )
+    if not runs:
+        furniture += nodes.paragraph("", NOT_YET, classes=["not-recorded"])
+        return
+    run = runs[-1]
+    furniture += nodes.paragraph(
+        "",
+        f"Every output below is a recording: torch {run.recording.torch}, Python "
+        f"{run.recording.python}, {run.recording.device}, {run.recording.date_of(script)}.",
+        classes=["environment"],
+    )
+    for number, place, _ in shown_outputs(document, code):
+        block = run.blocks[number]
+        text = block.output + (f"{block.exception}\n" if block.exception else "")
+        if text.strip():
+            place.parent.insert(place.parent.index(place) + 1, output_block(text))
+
+
+# -- Near the top ----------------------------------------------------------------------------------
+
+
+def version_line(header: ScriptHeader, runs: list[Run], own: str) -> nodes.container | None:
+    """Return the line that says what the page's mistake does in each recorded release."""
+    today = next((run for run in runs if run.recording.environment == own), None)
+    if today is None or len(runs) < 2:
+        return None
+    declared = [python_pattern(pattern_of(error.message)) for error in header.errors]
+    verdicts = [verdict(today, run, declared) for run in runs]
+    newest = max(
+        (v.recording for v in verdicts if v.recording.kind == "cpu"), key=lambda r: r.order
+    )
+    among = [run.recording for run in runs]
+    parts = [
+        f"{names(span([v.recording for v in alike], among))}: {in_words(alike[-1])}"
+        for alike in grouped(verdicts)
+    ]
+    text = "; ".join(parts) + f". Newest release run: {newest.release}, {newest.date}."
+    line = nodes.paragraph("", "", nodes.strong("", "In your version: "), nodes.Text(text))
+    return nodes.container("", line, classes=["in-your-version"])
+
+
+def grouped(verdicts: list[Verdict]) -> list[list[Verdict]]:
+    """Return the verdicts that say the same together, in the order of their first release."""
+    found: dict[Any, list[Verdict]] = {}
+    for one in verdicts:
+        found.setdefault(one.key, []).append(one)
+    return list(found.values())
+
+
+def in_words(one: Verdict) -> str:
+    """Return a verdict as a phrase; a page with several messages counts them."""
+    total = sum(one.counts.values())
+    parts = []
+    for outcome, says in SAYS.items():
+        count = one.counts.get(outcome, 0)
+        if count:
+            parts.append(says if total == count else f"{says} ({count} of {total})")
+    return ", ".join(parts)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("autograd_errors_transcripts", "_data/transcripts", "env", str)
+    app.add_node(
+        recorded_details,
+        html=(visit_details, depart_details),
+        text=(visit_plain, depart_plain),
+        latex=(visit_plain, depart_plain),
+    )
+    app.add_transform(ShowRecordings)
+    app.connect("env-get-outdated", renew_pages)
+    app.connect("env-updated", collect_former_wordings)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def visit_details(self: Any, node: recorded_details) -> None:
+    self.body.append(self.starttag(node, "details"))
+    self.body.append(f"<summary>{self.encode(node['summary'])}</summary>\n")
+
+
+def depart_details(self: Any, node: recorded_details) -> None:
+    self.body.append("</details>\n")
+
+
+def visit_plain(self: Any, node: recorded_details) -> None:
+    pass
+
+
+def depart_plain(self: Any, node: recorded_details) -> None:
+    pass
