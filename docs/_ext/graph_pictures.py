@@ -1,0 +1,360 @@
+"""Draw what autograd did in the blocks of a script that ask for it.
+
+``# draw: loss``, ``# timeline: x, y``, ``# facts: x, y`` and ``# table: rows`` as a line of a
+block put a graph, a strip of versions, a table of facts or a table of rows below it. The line is
+shown neither on the page nor in the notebook. A ``# draw:`` between two statements draws the
+moment between them; several in one block stand side by side.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from html import escape, unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from block_tracer import BlockTracer, failed_comparison, look, steps_data
+from docutils import nodes
+from docutils.parsers.rst import directives
+from graph_svg import svg
+from graph_walk import grad_fn, named_tensors, node_name, version_of, walk
+from picture_comments import picture_comments, without_picture_comments
+from sphinx.util.docutils import SphinxDirective
+from sphinx_gallery import gen_rst
+from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from block_tracer import Step
+    from picture_comments import PictureComment
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+BEFORE_GALLERY, AFTER_GALLERY = 150, 850
+FIGURE = re.compile(r"(?s)<figure class=\"autograd-picture.*?</figure>")
+LEGEND = (
+    '<p class="picture-legend">Solid arrows lead the way that backward walks, dashed ones from a '
+    "tensor to its <code>grad_fn</code>, dotted ones from a view to its base and from a node to "
+    "what it saved.</p>"
+)
+FACTS = ("is_leaf", "requires_grad", "grad_fn", "_version", "_base")
+HOLDS_DATA = re.compile(r'<figure class="autograd-picture \w+" data-(\w+)="([^"]*)"')
+_execute_block = gen_rst.execute_code_block
+_clean_blocks = gen_rst._clean_script_blocks
+_renderer = ""
+
+
+class PictureError(Exception):
+    """A comment that asks for what cannot be shown."""
+
+
+# -- One block -----------------------------------------------------------------------------------------
+
+
+class BlockPictures:
+    """The pictures of one block, taken while it runs and when it has run."""
+
+    def __init__(self, filename: str, code: str, first_line: int) -> None:
+        self.comments = picture_comments(code)
+        self.filename = filename
+        self.first_line = first_line
+        self.drawn: dict[PictureComment, str] = {}
+        last = last_statement_line(code)
+        early = [c for c in self.comments if c.kind == "draw" and c.line < last]
+        watched = [name for c in self.comments if c.kind == "timeline" for name in c.names]
+        self.count = 0
+        self.tracer = BlockTracer(
+            filename, code, first_line, watched=watched,
+            moments={c.line + first_line - 1: self.taking(c) for c in early},
+        ) if early or watched else None  # fmt: skip
+
+    def taking(self, comment: PictureComment) -> Any:
+        return lambda namespace: self.take(comment, namespace)
+
+    def take(self, comment: PictureComment, namespace: Mapping[str, Any]) -> None:
+        """Make the picture of *comment* from what the names mean now."""
+        prefix = f"picture-{self.first_line + comment.line - 1}"
+        try:
+            if comment.kind == "timeline":
+                self.drawn[comment] = timeline(comment, self.tracer.steps)
+            else:
+                draw = {"draw": graph, "facts": facts, "table": table}[comment.kind]
+                self.drawn[comment] = look(lambda: draw(comment, namespace, prefix))
+        except Exception as problem:
+            place = f"{Path(self.filename).name}:{self.first_line + comment.line - 1}"
+            raise PictureError(f"{place}: {problem}") from None
+
+    def html(self, namespace: Mapping[str, Any]) -> list[str]:
+        """Return all pictures of the block, which has run to its end."""
+        if self.tracer:
+            self.tracer.stop()
+        for comment in self.comments:
+            if comment not in self.drawn:
+                self.take(comment, namespace)
+        graphs = [self.drawn[c] for c in self.comments if c.kind == "draw"]
+        others = [self.drawn[c] for c in self.comments if c.kind != "draw"]
+        if graphs:
+            graphs = [f'<div class="autograd-pictures">{"".join(graphs)}{LEGEND}</div>']
+        return graphs + others
+
+
+def last_statement_line(code: str) -> int:
+    """Return the line, from 1, that the last statement of a block begins on."""
+    body = ast.parse(code).body
+    return body[-1].lineno if body else 0
+
+
+# -- Kinds of pictures ---------------------------------------------------------------------------------
+
+
+def figure(kind: str, caption: str, body: str, data: Any = None, label: str = "") -> str:
+    """Return a picture with its caption, in a box that scrolls by itself where it is too wide."""
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else ""
+    holds = f' data-{kind}="{escape(content)}"' if content else ""
+    return (
+        f'<figure class="autograd-picture {kind}"{holds}>'
+        f'<div class="picture-scroll" role="region" tabindex="0" aria-label="{escape(label)}">'
+        f"{body}</div><figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def codes(names: tuple[str, ...]) -> str:
+    return ", ".join(f"<code>{escape(name)}</code>" for name in names)
+
+
+def values(comment: PictureComment, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the names of *comment*, or expressions such as ``layer.weight``, mean now."""
+    return {name: eval(name, dict(namespace)) for name in comment.names}
+
+
+def graph(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) -> str:
+    """Return the graph behind some tensors."""
+    found = walk(values(comment, namespace), namespace)
+    title = f"Autograd graph of {', '.join(comment.names)}"
+    if comment.title:
+        title += f", {comment.title}"
+    drawing = svg(found, prefix=prefix, title=title, renderer=_renderer)
+    caption = f"The graph behind {codes(comment.names)}"
+    caption = f"<strong>{escape(comment.title)}</strong> " + caption if comment.title else caption
+    return figure("graph", f"{caption}.", drawing, found.data(), title)
+
+
+def facts(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) -> str:
+    """Return a table of what autograd knows about some tensors."""
+    names = {id(tensor): name for name, tensor in reversed(list(named_tensors(namespace)))}
+    rows = [("", *FACTS)]
+    for name, tensor in values(comment, namespace).items():
+        node, base = grad_fn(tensor), tensor._base
+        rows.append(
+            (
+                name,
+                tensor.is_leaf,
+                tensor.requires_grad,
+                node_name(node) if node is not None else None,
+                version_of(tensor),
+                names.get(id(base), "no name") if base is not None else None,
+            )
+        )
+    caption = f"What autograd knows about {codes(comment.names)} here."
+    return figure("facts", caption, html_table(rows), rows, "Tensor facts")
+
+
+def table(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) -> str:
+    """Return rows that the script collected as a table; the first one is its head."""
+    (rows,) = values(comment, namespace).values()
+    plain = [tuple(str(cell) for cell in row) for row in rows]
+    caption = escape(comment.title) if comment.title else f"What {codes(comment.names)} holds."
+    return figure("rows", caption, html_table(plain), plain, "Table")
+
+
+def html_table(rows: list[tuple[Any, ...]]) -> str:
+    head = "".join(f'<th scope="col"><code>{escape(str(cell))}</code></th>' for cell in rows[0])
+    head = head.replace("<code></code>", "")
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<{tag}><code>{escape(str(cell))}</code></{tag[:2]}>"
+            for tag, cell in zip(['th scope="row"', *["td"] * len(row)], row, strict=False)
+        )
+        + "</tr>"
+        for row in rows[1:]
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def timeline(comment: PictureComment, steps: list[Step]) -> str:
+    """Return a strip with one column for each statement that ran."""
+    if not steps:
+        raise PictureError("no statement ran that a timeline could show")
+    head = "".join(f'<th scope="col"><code>{escape(step.code)}</code></th>' for step in steps)
+    rows = [
+        f'<tr><th scope="row"><code>{escape(name)}</code></th>'
+        + "".join(f"<td>{text}</td>" for text in cells(steps, name))
+        + "</tr>"
+        for name in comment.names
+    ]
+    body = (
+        f'<table><thead><tr><th scope="col">line</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+    caption = f"The version of {codes(comment.names)} after each line that ran."
+    return figure("timeline", caption, body, steps_data(steps), "Version timeline")
+
+
+def cells(steps: list[Step], name: str) -> list[str]:
+    """Return the row of one tensor, empty until it is made.
+
+    A name left over from an earlier block means another tensor until this block binds it.
+    """
+    made = next((number for number, step in enumerate(steps) if name in step.new), 0)
+    if any(name in step.wrote for step in steps[:made]):
+        made = 0
+    return [
+        cell(step, name) if number >= made and name in step.versions else ""
+        for number, step in enumerate(steps)
+    ]
+
+
+def cell(step: Step, name: str) -> str:
+    """Return what one statement did to one tensor."""
+    version = step.versions[name]
+    marks = [f'<span class="version">{"–" if version is None else version}</span>']
+    if name in step.wrote:
+        marks.append('<span class="wrote">written</span>')
+    marks += [
+        f'<span class="saved">saved by {escape(save.node)}'
+        f"{'' if save.then is None else f' at {save.then}'}</span>"
+        for save in step.saved
+        if save.name == name
+    ]
+    failed = failed_comparison(step)
+    for save in step.compared:
+        stale = save.then != save.now
+        if save.name != name or save.then is None or stale != failed:
+            continue
+        sign, kind = ("≠", "stale") if stale else ("=", "compared")
+        marks.append(
+            f'<span class="{kind}">compared for {escape(save.node)}: '
+            f"{save.then} {sign} {save.now}</span>"
+        )
+    return "".join(marks)
+
+
+# -- The gallery -----------------------------------------------------------------------------------------
+
+
+def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Return the pictures of a block that has run; one of sphinx-gallery's image scrapers."""
+    pictures = block_vars.pop("pictures", None)
+    if pictures is None or not pictures.comments:
+        return ""
+    return as_rst(pictures.html(block_vars["example_globals"]))
+
+
+def as_rst(parts: list[str]) -> str:
+    """Return HTML as reST that keeps it whole."""
+    indented = (part.replace("\n", "\n    ") for part in parts)
+    return "".join(f"\n.. raw:: html\n\n    {part}\n\n" for part in indented)
+
+
+def execute_block(
+    compiler: Any, block: Any, example_globals: Any, script_vars: dict[str, Any], *rest: Any
+) -> str:
+    """Run a block under the eyes of its pictures; a stand-in for sphinx-gallery's function."""
+    if block.type != "code" or not script_vars["execute_script"]:
+        return _execute_block(compiler, block, example_globals, script_vars, *rest)
+    pictures = BlockPictures(script_vars["src_file"], block.content, block.lineno)
+    script_vars["pictures"] = pictures
+    if pictures.tracer is None:
+        return _execute_block(compiler, block, example_globals, script_vars, *rest)
+    pictures.tracer.start()
+    try:
+        return _execute_block(compiler, block, example_globals, script_vars, *rest)
+    finally:
+        pictures.tracer.stop()
+
+
+def clean_blocks(conf: Any, parser: Any, blocks: list[Any], outputs: list[str]) -> Any:
+    """Take the comments out of what page and notebook show."""
+    blocks = [
+        block._replace(content=without_picture_comments(block.content))
+        if block.type == "code"
+        else block
+        for block in blocks
+    ]
+    return _clean_blocks(conf, parser, blocks, outputs)
+
+
+def pictures_of(script: Path) -> Iterator[tuple[str, Any]]:
+    """Run *script* here, as the build does, and yield kind and data of each picture."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    _, blocks = split_code_and_text_blocks(str(script))
+    for block in blocks:
+        if block.type != "code":
+            continue
+        pictures = BlockPictures(str(script), block.content, block.lineno)
+        code = compile("\n" * (block.lineno - 1) + block.content, str(script), "exec")
+        if pictures.tracer:
+            pictures.tracer.start()
+        try:
+            exec(code, namespace)
+        finally:
+            if pictures.tracer:
+                pictures.tracer.stop()
+        for html in pictures.html(namespace):
+            yield from data_of(html)
+
+
+def data_of(html: str) -> Iterator[tuple[str, Any]]:
+    """Yield kind and data of each picture in a page."""
+    for kind, content in HOLDS_DATA.findall(html):
+        yield kind, json.loads(unescape(content))
+
+
+# -- Pictures elsewhere ------------------------------------------------------------------------------------
+
+
+class PictureOf(SphinxDirective):
+    """Show the first picture, or picture number ``:number:``, of an error page again."""
+
+    required_arguments = 1
+    option_spec = {"number": directives.positive_int}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        page = self.arguments[0]
+        folder = self.config.sphinx_gallery_conf["gallery_dirs"]
+        source = Path(self.env.srcdir, folder, f"plot_{page.replace('-', '_')}.rst")
+        self.env.note_dependency(str(source))
+        found = FIGURE.findall(source.read_text("utf-8")) if source.exists() else []
+        number = self.options.get("number", 1)
+        if len(found) < number:
+            if not self.config.sphinx_gallery_conf["plot_gallery"]:
+                return []
+            raise self.error(f"page {page!r} has {len(found)} pictures, none with number {number}")
+        html = re.sub(r"\bpicture-(\d+-)", rf"{page}-\1", found[number - 1])
+        return [nodes.raw("", html, format="html")]
+
+
+def before_gallery(app: Sphinx) -> None:
+    global _renderer
+    _renderer = app.config.autograd_errors_graph_renderer
+    gen_rst.execute_code_block = execute_block
+    gen_rst._clean_script_blocks = clean_blocks
+
+
+def after_gallery(app: Sphinx) -> None:
+    gen_rst.execute_code_block = _execute_block
+    gen_rst._clean_script_blocks = _clean_blocks
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("autograd_errors_graph_renderer", "", "env", str)
+    app.add_directive("picture-of", PictureOf)
+    app.add_css_file("pictures.css")
+    app.connect("builder-inited", before_gallery, priority=BEFORE_GALLERY)
+    app.connect("builder-inited", after_gallery, priority=AFTER_GALLERY)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
