@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
+import torch  # noqa: F401  # once, before the first fork
 from conftest import GALLERY, ROOT
 from emissions import Emission, observed
 from inventory_coverage import claims, read_rows, share
@@ -29,14 +31,13 @@ def test_known_rows_have_pages(least, rows):
     assert share(rows, CLAIMED) >= least, f"no page for: {open_rows}"
 
 
-def emitted_by(row) -> list[Emission]:
-    """Run the trigger of *row* and return everything it emits."""
+def emitted_by(row, folder) -> list[Emission]:
+    """Run the trigger of *row* in *folder* and return everything it emits."""
     trigger = ROOT / "catalogue" / "triggers" / f"{row.id}.py"
     code = compile(trigger.read_text("utf-8"), str(trigger), "exec")
 
     def child() -> list[Emission]:
-        import torch  # noqa: F401
-
+        os.chdir(folder)
         quiet = io.StringIO()
         with observed() as seen, redirect_stdout(quiet), redirect_stderr(quiet):
             try:
@@ -52,11 +53,11 @@ def emitted_by(row) -> list[Emission]:
 
 
 @pytest.mark.parametrize("row", COVERED, ids=lambda row: row.id)
-def test_trigger_is_found_on_its_page(row):
+def test_trigger_is_found_on_its_page(row, tmp_path):
     if not row.can_be_shown:
         pytest.skip(f"{row.id} cannot be shown on a CPU: {row.reach}")
     try:
-        seen = emitted_by(row)
+        seen = emitted_by(row, tmp_path)
     except ScriptFailure as failure:
         pytest.fail(f"the trigger of {row.id} did not end: {failure}")
     owners = [HEADERS[page.cause_of or page.id] for page in CLAIMED[row.cause]]

@@ -13,6 +13,7 @@ from pathlib import Path
 SITE_PACKAGES = re.compile(r"[^\s\"'(]*/(?:site|dist)-packages/")
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
+BUILD_FARM = re.compile(r"(?:/__w)?/pytorch(?:/pytorch)?/(?=(?:torch|aten|c10|build)/)")
 STDLIB = sysconfig.get_paths()["stdlib"] + "/"
 
 
@@ -20,5 +21,5 @@ def clean(text: str, script: Path) -> str:
     """Return *text*, the output of *script*, as any machine would print it."""
     text = text.replace(f"{script.parent}/", "")
     text = SITE_PACKAGES.sub("", text).replace(STDLIB, "")
-    text = TRIGGERED.sub("", text)
+    text = BUILD_FARM.sub("", TRIGGERED.sub("", text))
     return ADDRESS.sub("0x…", text)
