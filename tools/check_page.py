@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 from clean_output import clean  # noqa: E402
 from emissions import missing, observed, undeclared  # noqa: E402
 from isolated_run import ScriptFailure, run_isolated  # noqa: E402
+from native_output import native_errors  # noqa: E402
 from page_shape import check_shape  # noqa: E402
 from registry import read_registry, wrong_advice  # noqa: E402
 from script_header import page_id  # noqa: E402
@@ -41,8 +42,10 @@ def run(script: Path) -> tuple[str, list]:
         contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(output),
         observed() as seen,
+        native_errors() as native,
     ):
         exec(compile(source, str(script), "exec"), {"__name__": "__main__"})  # noqa: S102
+        output.write(native())
     return clean(output.getvalue(), script), list(seen)
 
 

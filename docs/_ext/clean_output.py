@@ -14,6 +14,8 @@ SITE_PACKAGES = re.compile(r"[^\s\"'(]*/(?:site|dist)-packages/")
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 BUILD_FARM = re.compile(r"(?:/__w)?/pytorch(?:/pytorch)?/(?=(?:torch|aten|c10|build)/)")
+LOG_TIME = re.compile(r"\[([EIW])\d{4} [\d:.]+ (?=\w+\.\w+:\d+\])")
+LOG_FUNCTION = re.compile(r" \(function operator\(\)\)(?=\n|$)")
 STDLIB = sysconfig.get_paths()["stdlib"] + "/"
 
 
@@ -22,4 +24,5 @@ def clean(text: str, script: Path) -> str:
     text = text.replace(f"{script.parent}/", "")
     text = SITE_PACKAGES.sub("", text).replace(STDLIB, "")
     text = BUILD_FARM.sub("", TRIGGERED.sub("", text))
+    text = LOG_FUNCTION.sub("", LOG_TIME.sub(r"[\1 ", text))
     return ADDRESS.sub("0x…", text)

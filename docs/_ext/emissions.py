@@ -69,7 +69,8 @@ def is_shown(declared: DeclaredError, output: str) -> bool:
     through Python's `traceback` or `warnings`; only their text can be seen.
     """
     core = pattern_of(declared.message)[1:-1]
-    pattern = rf"(?m)^.*?\b{re.escape(declared.raises)}: {core}$"
+    log_line = r"|\] " if declared.raises == "Warning" else ""
+    pattern = rf"(?m)^.*?(?:\b{re.escape(declared.raises)}: {log_line}){core}$"
     return bool(python_pattern(pattern).search(output))
 
 

@@ -20,6 +20,7 @@ import torch
 from clean_output import clean
 from emissions import Emission, missing, observed, undeclared
 from isolated_run import ScriptFailure, run_isolated
+from native_output import native_errors
 from page_shape import check_shape
 from registry import Registry, read_registry, wrong_advice
 from script_header import page_id
@@ -27,6 +28,7 @@ from sphinx.errors import ExtensionError
 from sphinx_gallery import gen_rst
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from sphinx.application import Sphinx
@@ -106,7 +108,8 @@ class GalleryBuild:
 
         def child() -> tuple[list[str], float, list[Emission], dict[str, Any]]:
             enter(self.device)
-            with observed() as seen:
+            with observed() as seen, native_errors() as native:
+                gen_rst._get_code_output = after_native(native)
                 output, elapsed = _sphinx_gallery_execute(
                     blocks, variables, gallery_conf, file_conf
                 )
@@ -179,6 +182,18 @@ def emissions_file(page: Path) -> Path:
 def md5_file(page: Path) -> Path:
     """Return sphinx-gallery's mark that a script need not run again."""
     return page.with_name(f"{page.name}.md5")
+
+
+def after_native(native: Callable[[], str]) -> Callable[..., str]:
+    """Return sphinx-gallery's function for a block's output, C++'s words added to the others."""
+    get_output = gen_rst._get_code_output
+
+    def with_native(*args: Any) -> str:
+        tee = next(arg for arg in args if isinstance(arg, gen_rst._LoggingTee))
+        tee.output.write(native())
+        return get_output(*args)
+
+    return with_native
 
 
 def enter(device: str) -> None:

@@ -319,7 +319,7 @@ def saved_tensors(node: Any) -> Iterator[tuple[SavedTensor, torch.Tensor | None]
 def was_freed(node: Any, name: str) -> bool:
     """Return whether a saved tensor without data was freed; an optional one was never there."""
     try:
-        return getattr(node, f"_saved_{name}") is not None
+        return getattr(node, f"_saved_{name}", None) is not None
     except RuntimeError:
         return True
 
