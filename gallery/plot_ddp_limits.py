@@ -12,6 +12,7 @@
 #     "inventory/ddp-grad-strides",
 #     "inventory/ddp-shape-mismatch-across-ranks",
 #     "inventory/dist-all-reduce-backward",
+#     "inventory/lib-op-no-autograd-kernel",
 #     "inventory/dist-autograd-no-context",
 #     "inventory/dist-autograd-no-init",
 #     "inventory/dist-autograd-unknown-context",
