@@ -1,0 +1,152 @@
+"""The tables of operations: spot checks by trials of another kind, and how they are shown."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import torch
+from conftest import ROOT
+from operation_tables import TABLES, html_of
+
+DATA = json.loads((ROOT / "docs" / "_data" / "operations.json").read_text("utf-8"))
+SAVES = {row["operation"]: row for row in DATA["saves"]}
+VIEWS = {row["operation"]: row for row in DATA["views"]}
+SHARING = {row["expression"]: row for row in DATA["sharing"]}
+
+UNARY = {
+    "exp": torch.exp,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "sqrt": torch.sqrt,
+    "sin": torch.sin,
+    "log": torch.log,
+    "abs": torch.abs,
+    "neg": torch.neg,
+    "reciprocal": torch.reciprocal,
+    "nn.functional.relu": torch.relu,
+    "nn.functional.gelu": torch.nn.functional.gelu,
+    "nn.functional.softplus": torch.nn.functional.softplus,
+    "square": torch.square,
+    "sum": torch.sum,
+    "cumsum": lambda x: torch.cumsum(x, 0),
+    "trace": torch.trace,
+    "kron": lambda x: torch.kron(x, x * 2),
+}
+
+
+def values() -> torch.Tensor:
+    """Return a matrix of positive numbers, away from every kink."""
+    return torch.linspace(0.3, 1.4, 9, dtype=torch.float64).reshape(3, 3).requires_grad_()
+
+
+def verdict(function) -> str:
+    """Return what backward makes of *function*, judged by finite differences."""
+    try:
+        right = torch.autograd.gradcheck(function, values(), raise_exception=False)
+        function(values()).sum().backward()
+    except RuntimeError:
+        return "no, backward raises"
+    return "yes" if right else "no, the gradient is silently wrong"
+
+
+def write_into_input(operation):
+    def function(x):
+        argument = x * 1.0
+        result = operation(argument)
+        argument.mul_(3.0)
+        return result
+
+    return function
+
+
+def write_into_output(operation):
+    def function(x):
+        result = operation(x * 1.0)
+        result.mul_(3.0)
+        return result
+
+    return function
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_overwriting_the_input_does_what_the_table_says(name):
+    assert verdict(write_into_input(UNARY[name])) == SAVES[name]["inputs"][0]["overwrite"]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_overwriting_the_output_does_what_the_table_says(name):
+    assert verdict(write_into_output(UNARY[name])) == SAVES[name]["outputs"][0]["overwrite"]
+
+
+def test_what_raises_is_what_is_saved():
+    """A copy whose input may not be overwritten keeps that input."""
+    for row in DATA["saves"]:
+        if VIEWS[row["operation"]]["kind"] != "copy":
+            continue
+        for part in [*row["inputs"], *row["outputs"]]:
+            if part["overwrite"] != "no, the write raises":
+                assert part["saved"] == (part["overwrite"] != "yes"), (row["operation"], part)
+
+
+CALLS = {
+    "transpose": lambda x: x.transpose(0, 1),
+    "unsqueeze": lambda x: x.unsqueeze(0),
+    "diagonal": lambda x: x.diagonal(),
+    "exp": torch.exp,
+    "cat": lambda x: torch.cat([x]),
+    "clone": torch.clone,
+    "expand": lambda x: x.expand(2, 3, 3),
+    "repeat": lambda x: x.repeat(1, 1),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_view_is_what_changes_with_its_input(name):
+    x = values().detach()
+    result = CALLS[name](x)
+    before = result.clone()
+    x.add_(1)
+    assert VIEWS[name]["kind"] == ("copy" if torch.equal(before, result) else "view")
+
+
+def test_contiguous_is_a_view_or_a_copy():
+    x = values().detach()
+    assert x.contiguous() is x
+    assert x.t().contiguous().data_ptr() != x.data_ptr()
+    assert VIEWS["contiguous"]["kind"] == "maybe"
+
+
+@pytest.mark.parametrize("expression", ["x.clone()", "x.detach()", "x.data", "x[0]", "x[[0, 1]]"])
+def test_sharing_is_what_a_write_shows(expression):
+    leaf = torch.ones(2, 3, requires_grad=True)
+    x = leaf * 2
+    result = eval(expression)
+    version = x._version
+    with torch.no_grad():
+        result.fill_(7.0)
+    row = SHARING[expression]
+    assert row["shares_memory"] == bool((x == 7).any())
+    assert row["keeps_history"] == (result.grad_fn is not None)
+    if row["shares_memory"]:
+        assert (row["counts_writes"] == "yes") == (x._version > version)
+
+
+def test_recording_belongs_to_the_torch_that_is_built():
+    assert DATA["torch"] == torch.__version__.partition("+")[0]
+
+
+def test_every_operation_of_the_recording_is_shown():
+    for kind, key in (("saves", "saves"), ("views", "views"), ("sharing", "sharing")):
+        head, rows = TABLES[kind](DATA)
+        assert len(rows) == len(DATA[key])
+        html = html_of(kind, head, rows)
+        names = re.findall(r'<th scope="row"><code>', html) or re.findall(r'<th scope="row">', html)
+        assert len(names) == len(rows)
+
+
+def test_every_untried_operation_says_why():
+    assert all(row["why"] for row in DATA["untried"])
+    tried = SAVES.keys() & {row["operation"] for row in DATA["untried"]}
+    assert not tried
