@@ -48,7 +48,7 @@ from recordings import (  # noqa: E402
     write_recording,
 )
 from script_blocks import code_blocks  # noqa: E402
-from script_header import read_header  # noqa: E402
+from script_header import HeaderError, read_header  # noqa: E402
 
 GALLERY = ROOT / "gallery"
 TRANSCRIPTS = ROOT / "docs" / "_data" / "transcripts"
@@ -97,6 +97,9 @@ def main(arguments: list[str]) -> int:
         help="environments (torch-1.8.1-cpu, torch-latest-cpu, all), then scripts",
     )
     parser.add_argument("--keep", type=Path, help="folder in which to keep and find environments")
+    parser.add_argument(
+        "--stale", action="store_true", help="only scripts whose recording is missing or stale"
+    )
     parser.add_argument("--fresh", action="store_true", help="import torch anew for every script")
     parser.add_argument("--output", type=Path, default=TRANSCRIPTS, help="folder of transcripts")
     options = parser.parse_args(arguments)
@@ -108,6 +111,11 @@ def main(arguments: list[str]) -> int:
     failures = 0
     for name in names:
         try:
+            if options.stale:
+                chosen = scripts_to_renew(options.output / f"{name}.json")
+                if not chosen:
+                    print(f"{name}: nothing is stale")
+                    continue
             recording = record(name, recipes, options.keep, chosen, options.fresh)
         except CannotRecord as reason:
             print(f"{name}: {reason}", file=sys.stderr)
@@ -122,6 +130,18 @@ def main(arguments: list[str]) -> int:
         print(f"{recording.environment}: {len(recording.scripts)} scripts, {len(changes)} changed")
         print("".join(f"  {change}\n" for change in changes), end="", flush=True)
     return min(failures, 1)
+
+
+def scripts_to_renew(transcript: Path) -> set[str]:
+    """Return the scripts of which *transcript* says nothing, or something stale."""
+    device = transcript.stem.rpartition("-")[2]
+    scripts = gallery_scripts(device, set())
+    if not transcript.exists():
+        return {script.name for script in scripts}
+    old = read_recording(transcript)
+    gone = old.scripts.keys() - {script.name for script in scripts}
+    unknown = {s.name for s in scripts if not old.is_fresh(s.name, code_blocks(s))}
+    return unknown | ({scripts[0].name} if gone else set())
 
 
 def keep_others(old: Recording, new: Recording) -> None:
@@ -182,11 +202,11 @@ def gallery_scripts(device: str, chosen: set[str]) -> list[Path]:
     unknown = chosen - {script.name for script in scripts}
     if unknown:
         raise CannotRecord(f"there is no {min(unknown)} in the gallery.")
-    return [
-        script
-        for script in scripts
-        if (not chosen or script.name in chosen) and read_header(script).needs in (None, device)
-    ]
+    scripts = [script for script in scripts if not chosen or script.name in chosen]
+    try:
+        return [script for script in scripts if read_header(script).needs in (None, device)]
+    except HeaderError as problem:
+        raise CannotRecord(str(problem)) from problem
 
 
 def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) -> dict[str, Any]:
@@ -211,7 +231,8 @@ def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) ->
         given, made = Path(folder, "jobs.json"), Path(folder, "results.json")
         given.write_text(json.dumps(jobs), encoding="utf-8")
         variables = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}
-        variables.pop("PYTHONPATH", None)
+        for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # compile torch's files only once
+            variables.pop(name, None)
         command = [python, str(RUNNER), str(given), str(made)]
         ended = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
         if ended.returncode:
