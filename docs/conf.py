@@ -107,6 +107,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = project
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
@@ -114,6 +115,7 @@ html_last_updated_fmt = None
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {
+    "top_of_page_buttons": ["edit"],
     "source_repository": repository,
     "source_branch": "main",
     "source_directory": "docs/",

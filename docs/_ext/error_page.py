@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from docutils import nodes
 from error_domain import ErrorPage, listing
+from page_shape import fix_titles
 from script_header import page_id, read_header
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PYTORCH_SOURCE = "https://github.com/pytorch/pytorch/blob/v{release}/{path}"
 LONGEST_DESCRIPTION = 300
+SHOWN_BOXES = 2
 
 
 class DressPage(SphinxTransform):
@@ -43,10 +45,10 @@ class DressPage(SphinxTransform):
         title = next(self.document.findall(nodes.title))
         section = title.parent
         downloads = take_downloads(self.document)
-        page = ErrorPage(self.env.docname, header, fixes(section))
+        page = ErrorPage(self.env.docname, header, fixes(section, script))
         self.env.get_domain("autograd").pages[self.env.docname] = page
         self.document += nodes.meta(name="description", content=description(header))
-        top = [message_box(error) for error in header.errors]
+        top = message_boxes(header.errors)
         if header.cause_of:
             top.append(cause_line(header, self.env.docname))
         if header.symptom:
@@ -55,6 +57,7 @@ class DressPage(SphinxTransform):
         section[section.index(title) + 1 : section.index(title) + 1] = top
         after = section.index(lead) + 1
         section[after:after] = [
+            fix_links(page.fixes),
             furniture(script, downloads, self.config),
             listing(self.env, causes_of=header.id),
         ]
@@ -69,10 +72,35 @@ def gallery_script(config: Config, srcdir: Path, docname: str) -> Path | None:
     return Path(srcdir, conf["examples_dirs"], f"{stem}.py").resolve()
 
 
-def fixes(section: nodes.section) -> list[tuple[str, str]]:
-    """Return title and anchor of every section but the first."""
+def fixes(section: nodes.section, script: Path) -> list[tuple[str, str]]:
+    """Return title and anchor of every section that holds a checked fix."""
+    titles = fix_titles(script)
     parts = [part for part in section.children if isinstance(part, nodes.section)]
-    return [(part.next_node(nodes.title).astext(), part["ids"][0]) for part in parts[1:]]
+    found = [(part.next_node(nodes.title).astext(), part["ids"][0]) for part in parts]
+    return [(title, anchor) for title, anchor in found if title in titles]
+
+
+def fix_links(fixes: list[tuple[str, str]]) -> nodes.paragraph:
+    """Return a line with a link to each fix, for readers who know their error already."""
+    line = nodes.paragraph("", "", classes=["fixes"])
+    line += nodes.strong("", "Fixes: " if len(fixes) > 1 else "Fix: ")
+    for number, (title, anchor) in enumerate(fixes):
+        if number:
+            line += nodes.Text(" · ")
+        line += nodes.reference("", title, refid=anchor, internal=True)
+    return line
+
+
+def message_boxes(errors: list[DeclaredError]) -> list[nodes.Node]:
+    """Return a box for each message; from the third on they fold away."""
+    boxes = [message_box(error) for error in errors]
+    if len(boxes) <= SHOWN_BOXES:
+        return boxes
+    more = len(boxes) - 1
+    summary = f"<summary>{more} more messages on this page</summary>"
+    opening = nodes.raw("", f'<details class="more-messages">{summary}', format="html")
+    closing = nodes.raw("", "</details>", format="html")
+    return [boxes[0], opening, *boxes[1:], closing]
 
 
 def message_box(error: DeclaredError) -> nodes.container:
@@ -186,6 +214,17 @@ def page_context(
     script = f"{Path(pagename).name}.py"
     repository = app.config.autograd_errors_repository
     context["theme_source_edit_link"] = f"{repository}/edit/main/gallery/{script}"
+    domain = app.env.get_domain("autograd")
+    context["family_title"] = app.config.autograd_errors_families[page.header.family]
+    context["family_pages"] = [
+        {
+            "title": other.header.title,
+            "url": app.builder.get_relative_uri(pagename, other.docname),
+            "current": other is page,
+        }
+        for other in sorted(domain.pages.values(), key=lambda other: other.header.id)
+        if other.header.family == page.header.family
+    ]
     for direction in ("prev", "next"):
         neighbour = context.get(direction)
         if neighbour and not same_family(neighbour["link"], page):

@@ -108,6 +108,19 @@ def add_backlinks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             item[-1] += used_on(app, docname, found)
 
 
+def resolve_term(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element
+) -> nodes.reference | None:
+    """Resolve a term in single backticks; Sphinx itself finds those in lower case only."""
+    if node["reftype"] != "any":
+        return None
+    entry = terms(env).get(" ".join(node["reftarget"].lower().split()))
+    if entry is None:
+        return None
+    contnode["classes"].append("std-term")
+    return make_refnode(app.builder, node["refdoc"], entry.docname, entry.anchor, contnode)
+
+
 def show_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Show a linked term in plain letters unless it is code, with its definition at hand."""
     known = terms(app.env)
@@ -135,6 +148,7 @@ def used_on(app: Sphinx, docname: str, pages: list[str]) -> nodes.paragraph:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_env_collector(TermUses)
     app.connect("env-updated", rewrite_glossary)
+    app.connect("missing-reference", resolve_term)
     app.connect("doctree-resolved", add_backlinks)
     app.connect("doctree-resolved", show_terms)
     return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

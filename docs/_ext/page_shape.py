@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 OPENINGS = ("The error", "The errors", "The warning", "The warnings", "The mistake", "The question")
 HIDES = "What only hides the error"
 HIDES_SILENTLY = "What does not help"
+NO_FIX = (HIDES, HIDES_SILENTLY, "If a library raised it", "Am I right now?")
 HEADING = re.compile(r"(?m)^(?P<title>\S.*)\n-{3,}$")
 CHECK = re.compile(r"\b(assert_close|gradcheck|gradgradcheck)\(|^\s*assert ", re.MULTILINE)
 
@@ -35,6 +36,11 @@ class Section:
         """Return whether the code compares something with a value known another way."""
         return bool(CHECK.search(self.code))
 
+    @property
+    def is_fix(self) -> bool:
+        """Return whether the section repairs something and proves it."""
+        return self.is_checked and self.title not in NO_FIX
+
 
 def sections(script: Path) -> list[Section]:
     """Return the sections of *script* in order."""
@@ -48,6 +54,11 @@ def sections(script: Path) -> list[Section]:
         elif found:
             found[-1].code += block.content
     return found
+
+
+def fix_titles(script: Path) -> list[str]:
+    """Return the titles of the sections of *script* that hold a checked fix."""
+    return [part.title for part in sections(script)[1:] if part.is_fix]
 
 
 def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> list[HeaderError]:
@@ -67,8 +78,7 @@ def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> l
             )
         ]
     problems = []
-    fixes = [part for part in parts[1:] if part.title not in (HIDES, HIDES_SILENTLY)]
-    if not any(fix.is_checked for fix in fixes):
+    if not any(part.is_fix for part in parts[1:]):
         problems.append(
             HeaderError(
                 script,
