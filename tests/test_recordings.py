@@ -183,6 +183,60 @@ CLOSE = [
 ]
 
 
+CLEANED = {
+    "frames of C++ since 1.5": (
+        "RuntimeError: no\nException raised from f at /x/y.cpp:3 (most recent call first):\n"
+        "frame #0: c10::Error + 0x1 (0x7f00 in /a/libc10.so)\nframe #1: _start (0x7 in b)\n\nnext\n",
+        "RuntimeError: no\nnext\n",
+    ),
+    "frames of C++ before": (
+        "RuntimeError: no (operator() at ../x/y.cpp:3)\nframe #0: c10::Error (0x7f00 in /a/b.so)\n\n",
+        "RuntimeError: no\n",
+    ),
+    "frames of the runner": (
+        f'Traceback:\n  File "{record.RUNNER}", line 3, in run\n    exec(x)\n  File "plot_x.py"\n'
+        f"At:\n  {record.RUNNER}(210): run_block\n  plot_x.py(3): <module>\n",
+        'Traceback:\n  File "plot_x.py"\nAt:\n  plot_x.py(3): <module>\n',
+    ),
+    "complaint of a CUDA build": (
+        "torch/a.py:3: UserWarning: CUDA initialization: Found no driver\n  run(\nplot_x.py:3: "
+        "UserWarning: other\n  f()\n",
+        "plot_x.py:3: UserWarning: other\n  f()\n",
+    ),
+    "colors": ("\x1b[31mred\x1b[0m\n", "red\n"),
+    "tabs": ("a\tb\n", "a       b\n"),
+    "library of the interpreter": ('File "/lib/python3.8/copy.py"\n', 'File "copy.py"\n'),
+}
+
+
+@pytest.mark.parametrize(("printed", "kept"), CLEANED.values(), ids=CLEANED)
+def test_what_belongs_to_the_run_is_not_recorded(monkeypatch, tmp_path, printed, kept):
+    script = tmp_path / "plot_x.py"
+    script.write_text('"""\nTitle\n=====\n\nLead.\n"""\n\nf()\n')
+    noted = {"output": printed, "emitted": [], "exception": None}
+    (block,) = record.recorded_blocks(script, [noted], "/lib/python3.8")
+    assert block.output == kept
+
+
+LACKING = {
+    "module 'torch' has no attribute 'vmap'": ("AttributeError", "``torch.vmap`` does not exist"),
+    "No module named 'torch.func'": ("ModuleNotFoundError", "``torch.func`` does not exist"),
+    "cannot import name 'grad' from 'torch.func' (a.py)": ("ImportError", "``torch.func.grad`` does"),
+    "'Tensor' object has no attribute 'mH'": ("AttributeError", "``torch.Tensor.mH`` does not exist"),
+    "grad() got an unexpected keyword argument 'x'": ("TypeError", "``grad`` has no argument ``x``"),
+    "__init__() got an unexpected keyword argument 'x'": ("TypeError", "The function has no argument"),
+    "DDP.__init__() got an unexpected keyword argument 'x'": ("TypeError", "``DDP`` has no argument"),
+    "Unexpected keyword arguments: a,b": ("ValueError", "The function has no argument ``a``"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LACKING)
+def test_missing_api_is_one_sentence(text):
+    kind, sentence = LACKING[text]
+    assert behaves.lacking(Raised(kind, text)).startswith(sentence)
+    assert behaves.lacking(Raised("RuntimeError", text)) is None
+
+
 @pytest.mark.parametrize(("actual", "expected", "options"), CLOSE)
 def test_supplied_check_decides_as_torch_does(monkeypatch, actual, expected, options):
     theirs = torch.testing.assert_close

@@ -60,7 +60,15 @@ NAME = re.compile(r"torch-(?P<release>\d+\.\d+\.\d+|latest)-(?P<device>cpu|cuda)
 NEEDED_SPACE = 6  # GB: the wheel and the unpacked release at the same time
 TIME_LIMIT = 120  # seconds for one script; machines that record are often busy
 ANSI = re.compile(r"\x1B(?:[@-Z\\-_]|\[[0-?]*[ -/]*[@-~])")
-RUNNER_FRAME = re.compile(rf'  File "[^"\n]*{RUNNER.name}", line .*\n(?:    .*\n)*')
+RUNNER_FRAME = re.compile(
+    rf'  File "[^"\n]*{RUNNER.name}", line .*\n(?:    .*\n)*|  [^\s(]*{RUNNER.name}\(\d+\): .*\n?'
+)
+CPP_FRAMES = re.compile(
+    r"(?: \([^()\n]*(?:\(\))?[^()\n]* at [^()\s]+:\d+\)|\nException raised from .*)?"
+    r"\n(?:frame #\d+: .*(?:\n|$))+\n?"
+)
+NO_DRIVER = "CUDA initialization: "
+NO_DRIVER_WARNING = re.compile(rf"\S+:\d+: UserWarning: {NO_DRIVER}.*\n(?:  .*\n)?")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # small tensors; many at once
 IS_ALIVE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2], sys.executable)"
 
@@ -255,19 +263,28 @@ def limit_of(script: Path) -> int:
 def recorded_blocks(
     script: Path, records: list[dict[str, Any]], stdlib: str
 ) -> list[RecordedBlock]:
-    """Return what the runner noted of *script*, cleaned as the page's own output is."""
+    """Return what the runner noted of *script*, cleaned as the page's own output is.
+
+    Three things belong to the run, not to the release: frames of the runner, frames of C++ that
+    old releases append to messages, and a CUDA build's complaint that there is no driver.
+    """
 
     def cleaned(text: str) -> str:
         text = ANSI.sub("", text.expandtabs())
         text = RUNNER_FRAME.sub("", text).replace(f"{stdlib}/", "")
-        return clean(text, script)
+        return clean(NO_DRIVER_WARNING.sub("", CPP_FRAMES.sub("\n", text)), script)
 
     found = []
     for block, noted in zip(code_blocks(script), records, strict=True):
-        emitted = tuple((kind, cleaned(text)) for kind, text in noted["emitted"])
+        emitted = tuple(
+            (kind, cleaned(text).rstrip("\n"))
+            for kind, text in noted["emitted"]
+            if not text.startswith(NO_DRIVER)
+        )
         raised = noted["exception"]
         if raised is not None:
-            raised = Raised(raised["type"], cleaned(raised["text"]), raised["line"])
+            text = cleaned(raised["text"]).rstrip("\n")
+            raised = Raised(raised["type"], text, raised["line"])
         output = cleaned(noted["output"])
         found.append(RecordedBlock(code_hash(block.code), block.line, output, emitted, raised))
     return found

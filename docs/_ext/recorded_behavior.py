@@ -44,6 +44,8 @@ def normalised(text: str) -> str:
 
 def behavior(output: str, exception: Raised | None) -> tuple[str, str]:
     """Return what two environments must have in common to behave alike in a block."""
+    if exception is not None and exception.type == "AssertionError":
+        return normalised(output), "AssertionError"  # how a check words its failure is no behavior
     return normalised(output), normalised(str(exception)) if exception else ""
 
 
@@ -72,7 +74,8 @@ LACKING = (
     (r"'(?P<owner>[A-Z]\w+)' object has no attribute '(?P<name>\w+)'", "{owner}.{name}"),
 )
 LACKING_ARGUMENT = re.compile(
-    r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'.*"
+    r"(?:(?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'"
+    r"|Unexpected keyword arguments: (?P<names>[\w,]+)).*"
 )
 
 
@@ -85,10 +88,12 @@ def lacking(raised: Raised | None) -> str | None:
             found = re.fullmatch(pattern, raised.text, re.DOTALL)
             if found:
                 return f"``{name.format(**found.groupdict())}`` does not exist in this release."
-    if raised.type == "TypeError":
-        found = LACKING_ARGUMENT.fullmatch(raised.text)
-        if found:
-            return f"``{found['function']}`` has no argument ``{found['name']}`` in this release."
+    found = LACKING_ARGUMENT.fullmatch(raised.text)
+    if raised.type in ("TypeError", "ValueError") and found:
+        name = found["name"] or found["names"].partition(",")[0]
+        function = (found["function"] or "").removesuffix("__init__").strip(".")
+        owner = f"``{function}``" if function else "The function"
+        return f"{owner} has no argument ``{name}`` in this release."
     return None
 
 
