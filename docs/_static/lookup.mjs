@@ -1,0 +1,1289 @@
+/*
+ * From a pasted text to the pages that explain it. No DOM: browsers and Node 18 run the same code.
+ *
+ *     lookup(text, catalogue) -> {kind, results, hint}
+ *
+ * docs/lookup-algorithm.md specifies the steps; tools/explain_template.py takes the same ones in
+ * Python, and tests/test_lookup.py holds the two together. Numbers and lists that both need are in
+ * TABLES, which is JSON: Python reads it from this file.
+ */
+
+export const TABLES = {
+  "longestText": 6000000,
+  "longestLine": 1500,
+  "reach": 12,
+  "before": 1500,
+  "after": 2500,
+  "afterMany": 7000,
+  "longestHole": 300,
+  "longestTail": 1000,
+  "wantedResults": 5,
+  "nearScore": 0.5,
+  "nearWindows": 48,
+  "symptomScore": 0.3,
+  "fold": {
+    "'": "‘’‚‛′´＇`",
+    "\"": "“”„‟″«»「」＂",
+    "-": "‐‑‒–—―−",
+    " ": "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
+    "": "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff",
+    "\n": "\u0085\u2028\u2029",
+    "fi": "ﬁ",
+    "fl": "ﬂ",
+    "ff": "ﬀ",
+    "ffi": "ﬃ",
+    "ffl": "ﬄ",
+    "...": "…",
+    "<": "‹",
+    ">": "›"
+  },
+  "entities": {
+    "lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "nbsp": " ", "lsquo": "'",
+    "rsquo": "'", "ldquo": "\"", "rdquo": "\"", "hellip": "...", "ndash": "-", "mdash": "-",
+    "lbrack": "[", "rbrack": "]", "lsqb": "[", "rsqb": "]", "grave": "'", "lowbar": "_"
+  },
+  "tags": "a|b|br|blockquote|code|del|details|div|em|font|h[1-6]|hr|i|kbd|li|mark|ol|p|pre|s|samp|small|span|strong|sub|summary|sup|table|tbody|td|th|tr|tt|u|ul",
+  "breakingTags": "br|blockquote|div|h[1-6]|hr|li|p|pre|table|td|th|tr",
+  "prefixes": [
+    "[ \\t]+",
+    "[>|│┃║▌•┆]+(?=[ \\t]|$|[^ \\t>])",
+    "E(?:[ \\t]{2,}|$)",
+    "[-*+][ \\t]+(?![0-9])",
+    "```+[A-Za-z]*[ \\t]*",
+    "~~~+[A-Za-z]*[ \\t]*",
+    "#{1,6}[ \\t]+",
+    "(?://|;|%)[ \\t]+",
+    "\\[(?:rank|default|node|worker|gpu|proc|process|pid|trainer)?[ :=]?[0-9]{1,6}(?:[,:][0-9]{1,6})?\\](?:<std(?:err|out)>)?[ \\t]*:?",
+    "(?:rank|worker|node|gpu)[ _:=-]?[0-9]{1,5}[ \\t]*[:|>][ \\t]?",
+    "[0-9]{1,4}: (?=[A-Za-z\\[])",
+    "\\([A-Za-z_][A-Za-z0-9_.-]{0,60} pid=[0-9]{1,9}(?:, ip=[0-9.]{1,20})?\\)",
+    "[A-Za-z0-9_.-]{1,40}[ \\t]+\\|[ \\t]",
+    "\\[?[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[T ,]{1,2}[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?(?:Z|[ \\t]?[+-][0-9]{2}:?[0-9]{2})?[ \\t]*\\]?[ \\t]*[-|:,]?",
+    "\\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:[ \\t]?[AaPp][Mm])?[ \\t]*\\]?[ \\t]*[-|:,]?",
+    "[IWEF][0-9]{4}[ \\t]+[0-9:.]{8,20}[ \\t]+[0-9]{1,9}[ \\t]+[^ \\t\\]]{1,80}\\]",
+    "\\[?(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE|STDERR|STDOUT|stderr|stdout|debug|info|warning|error|fatal)\\]?[ \\t]*(?:[-|]|:[A-Za-z_][A-Za-z0-9_.]{0,60}:|:)?[ \\t]+",
+    "[A-Za-z_][A-Za-z0-9_]{0,30}(?:\\.[A-Za-z_][A-Za-z0-9_]{0,30}){0,6}[ \\t]+(?:-|\\|)[ \\t]+(?=[A-Z\\[])",
+    "(?:In|Out)[ \\t]?\\[[0-9 *]{0,6}\\]:?",
+    "(?:what\\(\\)|C\\+\\+ exception|Original exception)[ \\t]*:[ \\t]*"
+  ],
+  "leadIn": "(?:error|errors|exception|warning|message|messages|says|say|saying|said|reads|read|raises|raised|throws|threw|gives|gave|reports|reported|shows|showed|prints|printed|runtimeerror|valueerror|typeerror)$",
+  "goesOn": "^(?:Exception raised from|\\(Triggered internally|Traceback \\(most|File \"|frame #|at::|At:|terminate called)",
+  "frameLine": "^(?:File \"|File '|at |in <|frame #|Traceback \\(most|[~/][^ ]*\\.py|[A-Za-z]:\\\\)",
+  "own": "grad|backward|autograd|backprop|differentia|derivative|requires_grad|leaf|variable|inplace|in-place|in place|view|ctx|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|dual|tangent|hook|anomaly|inference|ddp|distributeddataparallel|reduction in the prior|unscale|gradscaler|optimizer|volatile|torch|parameter|tensor|cudnn rnn|functorch|inf checks",
+  "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
+  "elsewhere": [
+    ["out of memory|OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED|can't allocate memory", "This is about memory, not about autograd: a smaller batch, `torch.no_grad()` around evaluation and `loss.item()` in what you log all need less."],
+    ["device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|illegal memory access|NVRTC|no kernel image|NVIDIA driver", "This comes from a CUDA kernel, not from autograd: run on the CPU, or with CUDA_LAUNCH_BLOCKING=1, to see the line that caused it."],
+    ["NCCL|ProcessGroup|c10d|Watchdog|ChildFailedError|Connection (?:reset|refused)|EADDRINUSE|Gloo connect", "This is about the processes talking to each other, not about autograd: look at the first error of every rank."],
+    ["mat1 and mat2|size mismatch|must match the size|shape mismatch|shapes? .{0,80}(?:invalid|mismatch|cannot be|not aligned)|invalid for input of size|Sizes of tensors must match|doesn't match the broadcast shape|expected input.{0,40}to have|dimension out of range|Dimension out of range|target size|batch_size|channels, but got|expand\\(", "This is about shapes that do not fit, not about autograd: print the `.shape` of each tensor on the line that raised it."],
+    ["same device|Input type .{0,80}weight type|device type", "This is about tensors on different devices, not about autograd: move the model and its inputs to one device."],
+    ["expected scalar type|same dtype|dtype|Found dtype|not implemented for '", "This is about the types of numbers that an operation takes, not about autograd: print the `.dtype` of each tensor on the line that raised it."],
+    ["index .{0,40}out of (?:range|bounds)|IndexError", "This is an index outside of its range, not an autograd error: print the index and the length on the line that raised it."],
+    ["state_dict|Missing key|Unexpected key|PytorchStreamReader|UnpicklingError|invalid load key|weights_only", "This is about loading a checkpoint file, not about autograd: compare the names in the file with those in the model."],
+    ["DataLoader worker|collate|Caught .{0,40} in DataLoader", "This was raised while loading data, not by autograd: set num_workers=0 to see the line that raised it."],
+    ["KeyError", "This is a missing dictionary key, not an autograd error: print the keys that are there."],
+    ["ModuleNotFoundError|ImportError|No module named|undefined symbol|cannot open shared object|DLL load failed", "This is about the installation, not about autograd: the package or one of its libraries was not found."],
+    ["SyntaxError|IndentationError|NameError|is not defined|AttributeError|TypeError|FileNotFoundError|PermissionError|OSError|JSONDecodeError|UnicodeDecodeError|ZeroDivisionError|KeyboardInterrupt", "This is an error of Python itself, not of autograd: the last line of the traceback names it and the line above it is where it was raised."]
+  ],
+  "noError": "No message of autograd is in this text. Paste the whole traceback, with its last line.",
+  "notOurs": "This is not one of autograd's messages; the last line of the traceback says what raised it.",
+  "notSure": "The text of the message was not found whole; these pages are the closest.",
+  "bySymptom": "No message was found; these pages describe what you see.",
+  "concepts": {
+    "gradient": "\\bgrads?\\b|gradients?\\b|\\.grad\\b|梯度|导数|勾配|기울기",
+    "none": "\\bnone\\b|\\bnull\\b|\\bmissing\\b|\\bempty\\b|nonetype|为空|是空|空值|为 ?none|没有梯度|没有值|不存在",
+    "zero": "\\bzeros?\\b|\\b0\\b|为 ?0|为零|是 ?0|是零|全 ?0|全零|等于零|归零",
+    "nan": "\\bnans?\\b|not a number|\\binf\\b|infinit|非数|无穷|爆炸|explod",
+    "unchanged": "(?:not|n't|never|nothing|without|stop(?:s|ped)?)\\b.{0,30}\\b(?:chang|updat|decreas|improv|learn|train|converg|mov|drop|go(?:es|ing)? down|fall)|\\b(?:flat|stuck|constant|frozen|unchanged|plateaus?|stays? the same|same (?:value|loss)|at chance|no effect|no learning)\\b|不变|不下降|没有?下降|下不去|不降|不更新|没有?更新|没有?变化|不收敛|没有?学习|学不到|不学习|不动|卡住|一直是|不再变|没有?效果|没有?反应|无法收敛",
+    "wrong": "\\b(?:wrong|incorrect|differs?|different|mismatch|too (?:large|big|small)|double[ds]?|twice|off by|not equal|unexpected|disagrees?)\\b|错误|不对|不正确|不一致|不同|不匹配|翻倍|两倍|偏大|偏小|不等",
+    "loss": "\\bloss(?:es)?\\b|\\bcost\\b|\\bobjective\\b|损失",
+    "accuracy": "\\baccurac(?:y|ies)\\b|\\bmetrics?\\b|\\bscore\\b|准确率|精度|指标",
+    "weights": "\\b(?:weights?|parameters?|params?|layers?|embeddings?|bias)\\b|参数|权重|层|嵌入|偏置",
+    "model": "\\b(?:model|network|net|module|backbone|encoder)\\b|模型|网络|模块",
+    "train": "\\b(?:train(?:s|ed|ing)?|learn(?:s|ed|ing)?|fine-?tun\\w*)\\b|训练|学习|微调",
+    "memory": "\\b(?:memory|ram|oom|leaks?|grows?|growing|vram)\\b|内存|显存|泄漏|泄露|增长|越来越大",
+    "slow": "\\b(?:slow(?:er|s|ly)?|slower and slower|hangs?|hanging|time)\\b|变慢|越来越慢|很慢|卡死|挂起",
+    "accumulate": "\\b(?:accumulat\\w*|adds? up|grows? (?:every|each)|zero_grad|sum(?:s|med)? up)\\b|累积|累加|清零|叠加",
+    "hook": "\\bhooks?\\b|钩子",
+    "inplace": "\\bin-?place\\b|\\bin place\\b|\\b(?:overwrit\\w*|mutat\\w*)\\b|\\+=|原地|就地|inplace|覆盖",
+    "view": "\\bviews?\\b|\\b(?:slices?|slicing|reshape|expand\\w*|index\\w*)\\b|视图|切片|索引|扩展",
+    "function": "custom (?:autograd )?function|autograd\\.function|\\bbackward is never called|自定义",
+    "checkpoint": "\\bcheckpoint(?:s|ing)?\\b|检查点|重计算",
+    "optimizer": "\\boptimi[sz]ers?\\b|\\b(?:adam|sgd|adamw|scheduler)\\b|优化器|调度器",
+    "second": "second[- ]order|second derivative|double backward|\\bhessian\\b|gradient penalty|higher[- ]order|二阶|高阶|海森|梯度惩罚",
+    "distributed": "\\b(?:ddp|distributed\\w*|dataparallel|multi-?gpu|ranks?|gpus?|processes)\\b|分布式|多卡|多 ?gpu|进程",
+    "random": "\\b(?:dropout|random\\w*|seed|determinis\\w*|reproduc\\w*)\\b|随机|不可复现|复现",
+    "evaluate": "\\b(?:eval(?:uat\\w*)?|inference|test time|validation|val)\\b|推理|评估|验证|测试",
+    "norm": "\\bbatch ?norm\\w*\\b|running (?:mean|var|stat\\w*)|归一化|批归一化",
+    "precision": "\\b(?:amp|autocast|fp16|half|bf16|mixed precision|float16|scaler)\\b|混合精度|半精度",
+    "copy": "\\b(?:deepcopy|copy|clon\\w*|ema|pickl\\w*|sav(?:e|ed|ing))\\b|拷贝|复制|克隆|保存",
+    "numpy": "\\b(?:numpy|\\.item|tolist|python (?:number|float))\\b",
+    "detach": "\\b(?:detach\\w*|no_grad|\\.data|cut|stop[- ]gradient)\\b|分离|截断|断开|切断",
+    "graph": "\\b(?:graph|grad_fn|requires_grad|tracked|history)\\b|计算图",
+    "list": "\\b(?:list|dict|modulelist|parameterlist|registered?)\\b|列表|字典|注册",
+    "freeze": "\\b(?:freez\\w*|frozen|unfreez\\w*)\\b|冻结|解冻",
+    "clip": "\\bclip\\w*\\b|裁剪",
+    "mask": "\\b(?:masks?|masked|where|padding)\\b|掩码|遮罩|填充",
+    "argmax": "\\b(?:argmax|round|sign|threshold|discrete|integer|quanti[sz]\\w*|one.?hot)\\b|取整|离散|量化|阈值",
+    "compile": "\\b(?:torch\\.compile|compil\\w*|dynamo)\\b|编译"
+  },
+  "stopWords": "a about after all also am an and any are as at be been before but by can could did do does doing don for from get gets getting got had has have having he help here hi hello how i if in into is it its just like me my no not of on only or our out please s so some still t than thanks that the their then there these they this those to up us use used using very was we were what when where which while who why will with would you your error errors problem code pytorch torch tensor tensors",
+  "explain": {
+    "writes": "Version {version}, expected {expected}: the tensor was written {times} after the forward pass had saved it.",
+    "once": "once",
+    "many": "{n} times",
+    "output": "“output {index}” counts from 0: it is output number {ordinal} of the operation that made the tensor, not a value.",
+    "node": "{node} is the operation that made the tensor, named as in `grad_fn`.",
+    "copyslices": "{node} marks a tensor that was written in place through one of its slices.",
+    "transposed": "{node} with a shape of two numbers is how a transposed weight looks: the weight of `torch.nn.Linear({rows}, {columns})` in most models.",
+    "scalar": "A tensor of shape [] holds a single number.",
+    "shape": "A tensor of shape [{shape}]: look for the layer or batch that has these sizes.",
+    "cuda": "{tensor_type} is a tensor of {dtype} on a CUDA device.",
+    "cpu": "{tensor_type} is a tensor of {dtype} on the CPU.",
+    "index": "Index {index} counts from 0: it is number {ordinal} of the tensors in that call.",
+    "counts": "Expected {expected}, got {count}."
+  },
+  "tensorTypes": {
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16", "LongTensor": "int64", "IntTensor": "int32",
+    "ShortTensor": "int16", "CharTensor": "int8", "ByteTensor": "uint8", "BoolTensor": "bool",
+    "ComplexFloatTensor": "complex64", "ComplexDoubleTensor": "complex128"
+  },
+  "why": {
+    "hole": "the message says {name} {value}",
+    "noHole": "the message names no {name}",
+    "frame": "the paste shows “{value}”",
+    "only": "the message has this one cause",
+    "unsure": "the text alone cannot tell"
+  }
+};
+
+const HOLE = /<([a-z][a-z0-9_]*)>/;
+const DROPPED = /[\s'"*\\_-]+/g;
+const ANSI =
+  /(?:\x1b|\u241b|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[)(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[@-Z^_])/g;
+const BARE_COLOR = /\[[0-9]{1,2}(?:;[0-9]{1,3}){0,5}m/g;
+const RAISED = /([A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception|Warning)|Warning)[ \t]*[:(][ \t]*$/;
+const ANY_RAISED = /(?:^|[^A-Za-z0-9_.])([A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception|Warning)|Warning):[ \t]/g;
+const compiled = new WeakMap();
+
+/** Return at most five pages for *text*, best first, and how sure that is. */
+export function lookup(text, catalogue) {
+  const index = indexOf(catalogue);
+  const paste = readPaste(text);
+  const found = findMessages(paste, index);
+  const sure = found.filter((match) => match.sure);
+  if (sure.length) return answer("match", matchResults(sure, paste, index), "");
+  const near = found.length ? found.map(asNear) : findNear(paste, index);
+  if (near.length) return answer("near", nearResults(near, paste, index), TABLES.notSure);
+  const symptoms = findSymptoms(paste, index);
+  if (symptoms.length) return answer("near", nearResults(symptoms, paste, index), TABLES.bySymptom);
+  return answer("none", [], noneHint(paste));
+}
+
+function answer(kind, results, hint) {
+  return { kind, results: results.slice(0, TABLES.wantedResults), hint };
+}
+
+// -- 1. The paste: characters, lines, prefixes ----------------------------------------------------
+
+/** Return the lines of *text* with what terminals, browsers and loggers add taken away. */
+export function readPaste(text) {
+  const whole = clean(text === null || text === undefined ? "" : String(text));
+  const lines = [];
+  let number = 0;
+  for (const line of whole.split("\n")) {
+    number += 1;
+    for (const piece of pieces(line)) {
+      lines.push({ raw: piece.text, goesOn: piece.goesOn, number, text: null, squashed: null });
+    }
+  }
+  return { whole, lines: byRank(whole, lines) };
+}
+
+/** Return *text* with one kind of quote, dash, space and line end, and without markup. */
+export function clean(text) {
+  let result = text;
+  if (result.length > TABLES.longestText) {
+    const kept = TABLES.longestText - 100000;
+    result = result.slice(0, 100000) + "\n" + result.slice(result.length - kept);
+  }
+  result = result.replace(/\r\n?/g, "\n").replace(ANSI, "");
+  if (result.includes("\\")) {
+    result = result
+      .replace(/(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])/g, "\n")
+      .replace(/\\{1,4}(["'])/g, "$1");
+  }
+  if (result.includes("m")) result = result.replace(BARE_COLOR, "");
+  if (result.includes("<")) {
+    result = result.replace(TAG, (tag, name) => (BREAKING.test(name) ? "\n" : ""));
+  }
+  if (result.includes("&")) result = result.replace(ENTITY, entity).replace(ENTITY, entity);
+  return foldAll(result);
+}
+
+function foldAll(text) {
+  return /[^\n\t -~]/.test(text) ? text.replace(FOLDED, fold) : text;
+}
+
+const TAG = new RegExp(`</?(${TABLES.tags})(?:[ \\t\\n][^<>]{0,300})?/?>`, "gi");
+const BREAKING = new RegExp(`^(?:${TABLES.breakingTags})$`, "i");
+const ENTITY = /&(#[0-9]{1,5}|#[xX][0-9a-fA-F]{1,4}|[a-z]{2,6});/g;
+const FOLDS = new Map();
+for (const [to, from] of Object.entries(TABLES.fold)) {
+  for (const character of from) FOLDS.set(character, to);
+}
+const FOLDED = new RegExp(
+  `[\\x00-\\x08\\x0b-\\x1f\\x7f\uff01-\uff5e${[...FOLDS.keys()].filter((c) => c !== "`").join("")}]`,
+  "g",
+);
+
+function fold(character) {
+  if (FOLDS.has(character)) return FOLDS.get(character);
+  const code = character.charCodeAt(0);
+  return code >= 0xff01 ? String.fromCharCode(code - 0xfee0) : " ";
+}
+
+function entity(whole, name) {
+  if (name[0] !== "#") return Object.hasOwn(TABLES.entities, name) ? TABLES.entities[name] : whole;
+  const code = /[xX]/.test(name[1]) ? parseInt(name.slice(2), 16) : parseInt(name.slice(1), 10);
+  return code >= 32 && code < 0xd800 ? String.fromCharCode(code) : " ";
+}
+
+/** Cut a very long line where it has a space, so that no step works on more than a piece. */
+function pieces(line) {
+  const longest = TABLES.longestLine;
+  if (line.length <= longest) return [{ text: line, goesOn: false }];
+  const found = [];
+  let start = 0;
+  while (line.length - start > longest) {
+    let end = line.lastIndexOf(" ", start + longest);
+    if (end <= start + longest / 2) end = start + longest;
+    found.push({ text: line.slice(start, end), goesOn: start > 0 });
+    start = end;
+  }
+  found.push({ text: line.slice(start), goesOn: start > 0 });
+  return found;
+}
+
+const RANK = /^[ \t]*(?:\[(?:rank|default|gpu|worker|node)?[ ]?([0-9]{1,5})(?:,[0-9]{1,5})?\](?:<std(?:err|out)>)?[ ]?:|\([A-Za-z_][A-Za-z0-9_.-]{0,60} pid=([0-9]{1,9})|([0-9]{1,4}): )/;
+
+/** Put the lines of each rank together when several ranks wrote at the same time. */
+function byRank(whole, lines) {
+  if (!/(?:^|\n)[ \t]*(?:\[[a-z]{0,7} ?[0-9]{1,5}(?:,[0-9]{1,5})?\]|\([A-Za-z_][^\n)]{0,80} pid=|[0-9]{1,4}: )/.test(whole)) {
+    return lines;
+  }
+  const streams = new Map();
+  let current = "";
+  for (const line of lines) {
+    const rank = RANK.exec(line.raw);
+    if (rank && !line.goesOn) current = rank[1] || rank[2] || rank[3];
+    if (!streams.has(current)) streams.set(current, []);
+    streams.get(current).push(line);
+  }
+  return streams.size > 1 ? [].concat(...streams.values()) : lines;
+}
+
+const PREFIXES = TABLES.prefixes.map((pattern) => new RegExp(`^(?:${pattern})`));
+
+/** Return a line without quotation marks of mails, time stamps, ranks and the like. */
+function stripped(line) {
+  if (line.text === null) {
+    let text = line.raw;
+    for (let round = 0; round < 8; round += 1) {
+      const before = text.length;
+      for (const prefix of PREFIXES) {
+        const match = prefix.exec(text);
+        if (match) text = text.slice(match[0].length);
+      }
+      if (text.length === before) break;
+    }
+    line.text = text.replace(/[ \t]*[│┃║][ \t]*$/, "");
+  }
+  return line.text;
+}
+
+/** Return *text* in lower case, without what a wrapped, retyped or quoted text may lack or add. */
+export function squash(text) {
+  return lower(text.replace(DROPPED, "").replace(/`+/g, ""));
+}
+
+function lower(text) {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function squashedLine(line) {
+  if (line.squashed === null) line.squashed = squash(stripped(line));
+  return line.squashed;
+}
+
+// -- 2. The catalogue: templates and their key words ----------------------------------------------
+
+function indexOf(catalogue) {
+  const key = catalogue !== null && typeof catalogue === "object" ? catalogue : { pages: [] };
+  let index = compiled.get(key);
+  if (index === undefined) {
+    index = buildIndex(Array.isArray(key.pages) ? key.pages : []);
+    compiled.set(key, index);
+  }
+  return index;
+}
+
+function buildIndex(pages) {
+  const templates = [];
+  pages.forEach((page, number) => {
+    for (const error of page.errors || []) {
+      addTemplate(templates, number, error, error, null);
+      for (const former of error.formerly || []) {
+        addTemplate(templates, number, error, former, former.releases || "");
+      }
+    }
+  });
+  const index = { pages, templates, keys: new Map(), near: null, symptoms: null };
+  const frequency = pageFrequency(templates);
+  for (const template of templates) {
+    const words = [...new Set(template.words)];
+    const order = words.map((word, place) => [frequency.get(word).size, place, word]);
+    order.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    template.keys = order.slice(0, 4).map((entry) => entry[2]);
+    template.needed = template.keys.length > 2 ? 2 : template.keys.length;
+  }
+  templates.forEach((template, number) => {
+    template.keys.forEach((word, place) => {
+      if (!index.keys.has(word)) index.keys.set(word, []);
+      index.keys.get(word).push(number * 4 + place);
+    });
+  });
+  return index;
+}
+
+function addTemplate(templates, page, error, wording, releases) {
+  if (typeof wording.message !== "string") return;
+  const parts = [];
+  const holes = [];
+  let rest = wording.message.trim();
+  for (let hole = HOLE.exec(rest); hole; hole = HOLE.exec(rest)) {
+    parts.push(rest.slice(0, hole.index));
+    holes.push(hole[1]);
+    rest = rest.slice(hole.index + hole[0].length);
+  }
+  parts.push(rest);
+  const literals = parts.map((part) => squash(foldAll(part)));
+  const last = literals.length - 1;
+  const shortened = literals[last].replace(/[.!?:;,]+$/, "");
+  const stopped = shortened !== literals[last];
+  literals[last] = shortened;
+  const length = literals.reduce((sum, literal) => sum + literal.length, 0);
+  templates.push({
+    page,
+    raises: String(error.raises || ""),
+    message: wording.message.trim(),
+    patterns: wording.patterns || [],
+    releases,
+    parts,
+    holes,
+    literals,
+    stopped,
+    length,
+    lines: parts.join("").split("\n").length - 1,
+    many: holes.map((_, i) => /\n\s*$/.test(parts[i]) || /^\s*\n/.test(parts[i + 1])),
+    words: wordsOf(foldAll(parts.join(" "))),
+    own: OWN.test(parts.join(" ")),
+  });
+}
+
+const OWN = new RegExp(TABLES.own, "i");
+
+function wordsOf(text) {
+  return lower(text).match(/[a-z]{3,}/g) || [];
+}
+
+function pageFrequency(templates) {
+  const frequency = new Map();
+  for (const template of templates) {
+    for (const word of template.words) {
+      if (!frequency.has(word)) frequency.set(word, new Set());
+      frequency.get(word).add(template.page);
+    }
+  }
+  return frequency;
+}
+
+// -- 3. Whole messages ----------------------------------------------------------------------------
+
+/** Return every declared message in the paste, the last raised one first. */
+function findMessages(paste, index) {
+  let matches = [];
+  for (const [number, places] of candidates(paste, index)) {
+    for (const place of places) matches.push(...fit(index.templates[number], place, paste, index));
+  }
+  matches = withoutParts(matches);
+  matches.sort(laterFirst);
+  return matches;
+}
+
+/** Return, by template, the few stretches of lines that hold its rarest words. */
+function candidates(paste, index) {
+  const reach = TABLES.reach;
+  const last = new Int32Array(index.templates.length * 4).fill(-1000000);
+  const found = new Map();
+  const { lines } = paste;
+  for (let i = 0; i < lines.length; i += 1) {
+    for (const word of wordsOf(lines[i].raw)) {
+      const slots = index.keys.get(word);
+      if (slots === undefined) continue;
+      for (const slot of slots) {
+        last[slot] = i;
+        const number = slot >> 2;
+        const template = index.templates[number];
+        let from = i;
+        let hits = 0;
+        for (let k = 0; k < template.keys.length; k += 1) {
+          const line = last[number * 4 + k];
+          if (i - line <= reach) {
+            hits += 1;
+            if (line < from) from = line;
+          }
+        }
+        if (hits >= template.needed) note(found, number, from, i);
+      }
+    }
+  }
+  return found;
+}
+
+function note(found, number, from, to) {
+  const places = found.get(number);
+  if (places === undefined) {
+    found.set(number, [{ from, to }]);
+    return;
+  }
+  const latest = places[places.length - 1];
+  if (from <= latest.to) {
+    latest.to = to;
+    if (to - latest.from > 40) latest.from = from;
+  } else {
+    places.push({ from, to });
+    if (places.length > 4) places.splice(1, 1);
+  }
+}
+
+/** Return the matches of one template around one place. */
+function fit(template, place, paste, index) {
+  if (template.length < 8) return [];
+  const region = regionOf(template, place, paste);
+  const { text } = region;
+  const first = template.literals.findIndex((literal) => literal !== "");
+  const found = [];
+  let from = 0;
+  for (let attempt = 0; attempt < 40; attempt += 1) {
+    const at = text.indexOf(template.literals[first], from);
+    if (at < 0) break;
+    from = at + 1;
+    const spans = followHoles(template, text, at, first);
+    if (spans === null) continue;
+    const match = place_(template, region, spans, first, paste, index);
+    if (match !== null) {
+      found.push(match);
+      from = spans[spans.length - 1][1];
+    }
+  }
+  return found.slice(-2);
+}
+
+/** Return the squashed text of the lines around a place, and where each line begins in it. */
+function regionOf(template, place, paste) {
+  const { lines } = paste;
+  const many = template.many.some(Boolean);
+  const limit = (many ? TABLES.afterMany : TABLES.after) + template.length;
+  const reach = TABLES.reach + template.lines;
+  let start = place.from;
+  for (let size = 0; start > 0 && place.from - start < reach; start -= 1) {
+    size += lines[start - 1].raw.length;
+    if (size > TABLES.before) break;
+  }
+  const offsets = [];
+  const parts = [];
+  let size = 0;
+  let i = start;
+  for (; i < lines.length; i += 1) {
+    if (i > place.to && (size > limit || (!many && i - place.to > reach))) break;
+    if (size > TABLES.before + limit) break;
+    const squashed = squashedLine(lines[i]);
+    offsets.push(size);
+    parts.push(squashed);
+    size += squashed.length;
+  }
+  return { text: parts.join(""), start, offsets };
+}
+
+/** Return where each literal lies, each as soon as possible after the one before it, or null. */
+function followHoles(template, text, at, first) {
+  const { literals } = template;
+  const spans = [[at, at + literals[first].length]];
+  for (let i = first + 1; i < literals.length; i += 1) {
+    const end = spans[spans.length - 1][1];
+    if (literals[i] === "") {
+      spans.push([end, end]);
+      continue;
+    }
+    const next = text.indexOf(literals[i], end);
+    const room = template.many[i - 1] ? TABLES.afterMany : TABLES.longestHole;
+    if (next < 0 || next - end > room) return null;
+    spans.push([next, next + literals[i].length]);
+  }
+  return spans;
+}
+
+/** Return the match that *spans* make, if a message begins and ends there. */
+function place_(template, region, spans, first, paste, index) {
+  const { lines } = paste;
+  const last = template.literals.length - 1;
+  let begin = pointOf(region, spans[0][0], paste, false);
+  const line = lines[begin.line];
+  const values = [];
+  if (first > 0) {
+    const lead = leadingHole(stripped(line).slice(0, begin.column));
+    if (lead === null) return null;
+    values.push(lead);
+    begin = { line: begin.line, column: begin.column - lead.length };
+    while (values.length < first) values.push("");
+  }
+  const before = stripped(line).slice(0, begin.column);
+  const raised = RAISED.exec(before.replace(/["'`\s]+$/, ""));
+  if (!beginsMessage(before, line.goesOn)) return null;
+  for (let i = first; i < last; i += 1) {
+    const k = i - first;
+    const from = pointOf(region, spans[k][1], paste, true);
+    const to = pointOf(region, spans[k + 1][0], paste, false);
+    if (template.literals[i + 1] === "") {
+      values.push(i + 1 === last ? tailOf(template, i, from, paste) : "");
+    } else {
+      values.push(textBetween(from, to, paste));
+    }
+  }
+  const end = pointOf(region, spans[spans.length - 1][1], paste, true);
+  if (template.literals[last] !== "" && !endsMessage(template, end, paste)) return null;
+  const fields = {};
+  template.holes.forEach((name, i) => {
+    fields[name] = tidy(values[i] === undefined ? "" : values[i]);
+  });
+  splitNeighbors(template, fields);
+  const text = filled(template, fields);
+  const match = {
+    template,
+    page: index.pages[template.page],
+    text,
+    fields,
+    raised: raised ? raised[1] : null,
+    begin,
+    end,
+    lineNumber: lines[begin.line].number,
+    endNumber: lines[end.line].number,
+    spans: spans.map((span) => [span[0] , span[1]]),
+    regionStart: region.start,
+    sure: true,
+  };
+  if (raised && template.raises && !sameType(raised[1], template.raises)) {
+    if (template.length < 40) return null;
+    match.otherType = true;
+  }
+  match.sure = fitsPattern(template, match) && !isCommon(match, paste);
+  return match;
+}
+
+function sameType(seen, declared) {
+  return seen.split(".").pop() === declared.split(".").pop();
+}
+
+/** Return the line and column of a squashed position; *after* a character, or before it. */
+function pointOf(region, position, paste, after) {
+  const { offsets, start } = region;
+  const target = after ? position - 1 : position;
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (offsets[middle] <= target) low = middle;
+    else high = middle - 1;
+  }
+  const text = stripped(paste.lines[start + low]);
+  let left = target - offsets[low];
+  let column = 0;
+  for (; column < text.length; column += 1) {
+    if (DROPS.has(text[column])) continue;
+    if (left === 0) break;
+    left -= 1;
+  }
+  return { line: start + low, column: after ? column + 1 : column };
+}
+
+const DROPS = new Set(" \t\n\r\f\v'\"*\\_-`");
+
+/** Return what stands before the first literal of a message that begins with a hole, or null. */
+function leadingHole(before) {
+  const message = before.replace(/^.*(?:Error|Exception|Warning)[ \t]*[:(][ \t]*["']?/, "");
+  const text = message.trimStart();
+  if (text.trim() === "" || text.length > 120) return null;
+  if (message !== before || /^[^ \t]+[ \t]*$/.test(text)) return text;
+  const word = /[^ \t:;,]+[ \t]*$/.exec(text);
+  return word === null ? null : word[0];
+}
+
+/** Return whether a message can begin after *before* on its line. */
+function beginsMessage(before, goesOn) {
+  const text = before.replace(/["'`*_\s-]+$/, "");
+  if (text === "") return !goesOn || before !== "";
+  const last = text[text.length - 1];
+  if (!/[A-Za-z0-9.]/.test(last)) return true;
+  if (text.length === before.length) return false;
+  if (last === ".") return true;
+  return /(?:Error|Exception|Warning)$/.test(text) || LEAD_IN.test(lower(text));
+}
+
+const LEAD_IN = new RegExp(`(?:^|[^a-z])${TABLES.leadIn}`);
+const GOES_ON = new RegExp(TABLES.goesOn);
+
+/** Return whether a message can end at *end*: what follows is not the rest of its sentence. */
+function endsMessage(template, end, paste) {
+  const text = stripped(paste.lines[end.line]);
+  const rest = text.slice(end.column);
+  const next = rest.replace(/^["'`*_\s]+/, "");
+  if (next === "") return true;
+  if (!/^[A-Za-z0-9(]/.test(next)) return !/^[-=/\\+[{<@#$%^&]/.test(next) || rest !== next;
+  if (/^[A-Za-z0-9_]/.test(rest)) return false;
+  return GOES_ON.test(next);
+}
+
+/** Return the text of a hole that ends its message: the rest of the line, or several lines. */
+function tailOf(template, hole, from, paste) {
+  const { lines } = paste;
+  let text = stripped(lines[from.line]).slice(from.column);
+  if (template.many[hole]) {
+    for (let i = from.line + 1; i < lines.length && text.length < TABLES.longestTail; i += 1) {
+      const next = stripped(lines[i]);
+      if (next.trim() === "" && text.trim() !== "") break;
+      text += `\n${next}`;
+    }
+  }
+  return text.slice(0, TABLES.longestTail).replace(/["'`)\]]*\s*$/, (end) =>
+    /[)\]]/.test(end) ? end.trim() : "",
+  );
+}
+
+function textBetween(from, to, paste) {
+  const { lines } = paste;
+  if (from.line === to.line) return stripped(lines[from.line]).slice(from.column, to.column);
+  const parts = [stripped(lines[from.line]).slice(from.column)];
+  for (let i = from.line + 1; i < to.line; i += 1) parts.push(stripped(lines[i]));
+  parts.push(stripped(lines[to.line]).slice(0, to.column));
+  return parts.join("\n");
+}
+
+function tidy(value) {
+  return value.replace(/\s+/g, " ").replace(/^[ `'"]+|[ `'"]+$/g, "");
+}
+
+/** Give each of two holes with nothing but a space or a quote between them its part. */
+function splitNeighbors(template, fields) {
+  for (let i = 0; i + 1 < template.holes.length; i += 1) {
+    if (template.literals[i + 1] !== "" || i + 1 === template.literals.length - 1) continue;
+    const [one, two] = [template.holes[i], template.holes[i + 1]];
+    const whole = fields[one] === "" ? fields[two] : fields[one];
+    const cut = whole.search(/[ '"`_-]/);
+    if (cut < 0) continue;
+    fields[one] = tidy(whole.slice(0, cut));
+    fields[two] = tidy(whole.slice(cut + 1));
+  }
+}
+
+/** Return the message as PyTorch wrote it: literals of the template, holes of the paste. */
+function filled(template, fields) {
+  return template.parts
+    .map((part, i) => part + (i < template.holes.length ? fields[template.holes[i]] : ""))
+    .join("")
+    .trim();
+}
+
+/** Let the declared patterns have the last word. An empty hole (shape `[]`) fits by itself. */
+function fitsPattern(template, match) {
+  if (template.holes.some((name) => match.fields[name] === "")) return true;
+  if (match.text.length > 4000 || template.patterns.length === 0) return true;
+  return template.patterns.some((pattern) => {
+    const regex = safeRegex(pattern);
+    return regex === null || regex.test(match.text);
+  });
+}
+
+const regexes = new Map();
+
+function safeRegex(pattern) {
+  if (!regexes.has(pattern)) {
+    if (regexes.size > 5000) regexes.clear();
+    let regex = null;
+    try {
+      regex = new RegExp(pattern);
+    } catch {
+      regex = null;
+    }
+    regexes.set(pattern, regex);
+  }
+  return regexes.get(pattern);
+}
+
+const OWN_FRAMES = new RegExp(TABLES.ownFrames);
+
+/**
+ * Return whether other code prints this message too (Python's own "missing 1 required positional
+ * argument") and nothing else in the paste speaks of autograd.
+ */
+function isCommon(match, paste) {
+  if (match.template.own) return false;
+  return !OWN_FRAMES.test(contextOf(match.begin.line, match.end.line, paste));
+}
+
+/** Drop a match that is part of a longer message. */
+function withoutParts(matches) {
+  const position = (match, point) => point.line * 100000 + point.column;
+  const kept = [];
+  for (const match of matches) {
+    const [from, to] = [position(match, match.begin), position(match, match.end)];
+    const covered = matches.some((other) => {
+      if (other === match) return false;
+      const [start, stop] = [position(other, other.begin), position(other, other.end)];
+      if (to <= start || stop <= from) return false;
+      if (start === from && stop === to) return better(other, match, matches);
+      return other.template.length > match.template.length || (
+        other.template.length === match.template.length && better(other, match, matches)
+      );
+    });
+    if (!covered) kept.push(match);
+  }
+  return kept;
+}
+
+/** Return whether *one* describes the same words better than *two*. */
+function better(one, two, matches) {
+  if (Boolean(one.otherType) !== Boolean(two.otherType)) return !one.otherType;
+  if (one.template.length !== two.template.length) {
+    return one.template.length > two.template.length;
+  }
+  const [old, older] = [one.template.releases !== null, two.template.releases !== null];
+  if (old !== older) return !old;
+  return matches.indexOf(one) < matches.indexOf(two);
+}
+
+function isWarning(template) {
+  return /Warning$/.test(template.raises);
+}
+
+/** Errors before warnings, then what was raised last. */
+function laterFirst(a, b) {
+  return (
+    Number(b.sure) - Number(a.sure) ||
+    Number(isWarning(a.template)) - Number(isWarning(b.template)) ||
+    b.endNumber - a.endNumber ||
+    b.end.line - a.end.line ||
+    b.end.column - a.end.column ||
+    b.template.length - a.template.length
+  );
+}
+
+// -- 4. Nearly a message --------------------------------------------------------------------------
+
+function asNear(match) {
+  return {
+    page: match.page,
+    template: match.template,
+    text: match.text,
+    fields: match.fields,
+    lineNumber: match.lineNumber,
+    at: match.begin.line,
+    score: 0.79,
+  };
+}
+
+/** Return pages whose wording is close to a line of the paste, closest first. */
+function findNear(paste, index) {
+  if (index.near === null) index.near = buildNear(index);
+  const best = new Map();
+  for (const window of nearWindows(paste, index)) {
+    for (const entry of similar(window.text, index.near)) {
+      const template = index.templates[entry.template];
+      const known = best.get(template.page);
+      if (known !== undefined && known.score >= entry.score) continue;
+      best.set(template.page, {
+        page: index.pages[template.page],
+        template,
+        text: window.text.trim(),
+        lineNumber: paste.lines[window.line].number,
+        at: window.line,
+        score: entry.score,
+      });
+    }
+  }
+  const found = [...best.values()].sort((a, b) => b.score - a.score);
+  if (found.length === 0 || found[0].score < TABLES.nearScore) return [];
+  const enough = Math.max(found[0].score * 0.75, TABLES.nearScore * 0.9);
+  const kept = found.filter((entry) => entry.score >= enough);
+  for (const entry of kept) entry.fields = partialFields(entry, paste);
+  return kept;
+}
+
+function letters(text) {
+  return lower(text).replace(/[^a-z]+/g, "");
+}
+
+function trigrams(text) {
+  const found = new Set();
+  for (let i = 0; i + 3 <= text.length; i += 1) found.add(text.slice(i, i + 3));
+  return found;
+}
+
+function weigh(total, frequency) {
+  return Math.floor(100 * Math.log(1 + total / frequency) + 0.5);
+}
+
+/** Return the trigrams of every message and of each of its sentences, weighed by rarity. */
+function buildNear(index) {
+  const units = [];
+  const frequency = new Map();
+  index.templates.forEach((template, number) => {
+    const whole = template.parts.join(" ");
+    addUnit(units, number, whole, 12);
+    const sentences = whole.split(/[.!?:][ \n]+/);
+    if (sentences.length > 1) {
+      for (const sentence of sentences) addUnit(units, number, sentence, 24);
+    }
+    for (const trigram of trigrams(letters(whole))) {
+      if (!frequency.has(trigram)) frequency.set(trigram, new Set());
+      frequency.get(trigram).add(template.page);
+    }
+  });
+  const total = Math.max(1, index.pages.length);
+  const weights = new Map();
+  for (const [trigram, pages] of frequency) weights.set(trigram, weigh(total, pages.size));
+  const postings = new Map();
+  units.forEach((unit, number) => {
+    unit.weight = 0;
+    for (const trigram of unit.trigrams) {
+      unit.weight += weights.get(trigram) || 0;
+      if (!postings.has(trigram)) postings.set(trigram, []);
+      postings.get(trigram).push(number);
+    }
+  });
+  return { units, weights, postings, unknown: weigh(total, 2) };
+}
+
+function addUnit(units, template, text, shortest) {
+  const plain = letters(text);
+  if (plain.length < shortest) return;
+  units.push({ template, trigrams: trigrams(plain), size: plain.length, weight: 0 });
+}
+
+/** Return the best score of every template that shares enough with *text*. */
+function similar(text, near) {
+  const plain = letters(text).slice(0, 900);
+  const shared = new Map();
+  let own = 0;
+  for (const trigram of trigrams(plain)) {
+    const weight = near.weights.get(trigram);
+    if (weight === undefined) {
+      own += near.unknown;
+      continue;
+    }
+    own += weight;
+    for (const unit of near.postings.get(trigram) || []) {
+      shared.set(unit, (shared.get(unit) || 0) + weight);
+    }
+  }
+  const found = new Map();
+  for (const [number, weight] of shared) {
+    const unit = near.units[number];
+    const recall = weight / unit.weight;
+    const precision = weight / own;
+    let score = (2 * recall * precision) / (recall + precision);
+    if (unit.size >= 30) score = Math.max(score, recall * recall * 0.95);
+    if (plain.length >= 12) {
+      const enough = Math.min(1, weight / 6000);
+      score = Math.max(score, precision * precision * (0.6 + 0.35 * enough));
+    }
+    if (score < 0.3) continue;
+    const known = found.get(unit.template);
+    if (known === undefined || known < score) found.set(unit.template, score);
+  }
+  return [...found].map(([template, score]) => ({ template, score: score * 0.79 }));
+}
+
+const FRAME = new RegExp(TABLES.frameLine);
+
+/** Return the lines that most resemble messages, each alone and with the lines it may go on in. */
+function nearWindows(paste, index) {
+  const { lines } = paste;
+  const ranked = [];
+  const seen = new Set();
+  for (let i = lines.length - 1; i >= 0; i -= 1) {
+    const { raw } = lines[i];
+    if (raw.length < 12) continue;
+    const words = wordsOf(raw);
+    let weight = 0;
+    for (const word of words) if (index.keys.has(word)) weight += 1;
+    const raised = /(?:Error|Exception|Warning)["'`]?[ \t]*[:(]|what\(\):/.test(raw);
+    const score = (raised ? 3 : 0) + weight / Math.sqrt(words.length + 4);
+    if (score < 0.35) continue;
+    if (seen.size < 20000) {
+      const key = raw.replace(/[0-9]+/g, "0").slice(0, 200);
+      if (seen.has(key)) continue;
+      seen.add(key);
+    }
+    ranked.push([score, i]);
+  }
+  ranked.sort((a, b) => b[0] - a[0] || b[1] - a[1]);
+  const windows = [];
+  for (const [, i] of ranked.slice(0, TABLES.nearWindows)) {
+    let text = messagePart(stripped(lines[i]));
+    if (FRAME.test(text)) continue;
+    windows.push({ line: i, text });
+    for (let k = i + 1; k < lines.length && k <= i + 4 && text.length < 600; k += 1) {
+      const next = stripped(lines[k]);
+      if (next.trim() === "" || FRAME.test(next)) break;
+      text += ` ${next}`;
+      windows.push({ line: i, text });
+    }
+    const sentences = messagePart(stripped(lines[i])).split(/[.!?:;,][ \t]+/);
+    if (sentences.length > 1) {
+      for (const sentence of sentences.slice(0, 12)) {
+        if (sentence.length > 24) windows.push({ line: i, text: sentence });
+      }
+    }
+  }
+  return windows;
+}
+
+function messagePart(text) {
+  ANY_RAISED.lastIndex = 0;
+  let cut = 0;
+  for (let found = ANY_RAISED.exec(text); found; found = ANY_RAISED.exec(text)) {
+    cut = ANY_RAISED.lastIndex;
+  }
+  return text.slice(cut);
+}
+
+/** Return the holes that can still be read where a message is cut off or garbled. */
+function partialFields(entry, paste) {
+  const { template, at } = entry;
+  const fields = {};
+  const parts = [];
+  for (let i = at; i < paste.lines.length && i < at + 6; i += 1) parts.push(stripped(paste.lines[i]));
+  const text = parts.join(" ").slice(0, 2000);
+  template.holes.forEach((name, i) => {
+    const before = template.parts[i].slice(-10);
+    const after = template.parts[i + 1].slice(0, 4);
+    if (before.trim().length < 3 || after === "") return;
+    const start = text.indexOf(before);
+    if (start < 0) return;
+    const end = text.indexOf(after, start + before.length);
+    if (end < 0 || end - start > 120) return;
+    fields[name] = tidy(text.slice(start + before.length, end));
+  });
+  return fields;
+}
+
+// -- 5. What the reader sees, without a message ---------------------------------------------------
+
+const CONCEPTS = Object.entries(TABLES.concepts).map(([name, pattern]) => [name, new RegExp(pattern)]);
+const STOP_WORDS = new Set(TABLES.stopWords.split(" "));
+
+/** Return the words, pairs of Chinese characters and concepts of *text*. */
+function features(text) {
+  const plain = lower(text);
+  const found = new Set();
+  for (const [name, pattern] of CONCEPTS) if (pattern.test(plain)) found.add(`:${name}`);
+  for (const word of plain.match(/[a-z_][a-z0-9_]+/g) || []) {
+    if (!STOP_WORDS.has(word)) found.add(stem(word));
+  }
+  for (const run of plain.match(/[\u3400-\u9fff]+/g) || []) {
+    for (let i = 0; i + 2 <= run.length; i += 1) found.add(run.slice(i, i + 2));
+  }
+  return found;
+}
+
+function stem(word) {
+  return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word;
+}
+
+function buildSymptoms(index) {
+  const entries = [];
+  const frequency = new Map();
+  index.pages.forEach((page, number) => {
+    const texts = [[page.symptom, 3], [page.symptom_zh, 3], [page.title, 1], [page.summary, 1]];
+    const weights = new Map();
+    for (const [text, weight] of texts) {
+      if (!text) continue;
+      for (const feature of features(String(text))) {
+        weights.set(feature, Math.max(weights.get(feature) || 0, weight));
+      }
+    }
+    for (const feature of weights.keys()) frequency.set(feature, (frequency.get(feature) || 0) + 1);
+    entries.push({ number, weights, silent: Boolean(page.symptom) });
+  });
+  return { entries, frequency, total: Math.max(1, index.pages.length) };
+}
+
+/** Return the pages whose symptom is what *paste* describes in words, closest first. */
+function findSymptoms(paste, index) {
+  const text = paste.whole.trim();
+  if (text === "" || text.length > 1500 || looksRaised(text)) return [];
+  if (index.symptoms === null) index.symptoms = buildSymptoms(index);
+  const { entries, frequency, total } = index.symptoms;
+  const asked = features(text);
+  let own = 0;
+  const weight = (feature) =>
+    weigh(total, frequency.get(feature) || 1) * (feature[0] === ":" ? 3 : 1);
+  for (const feature of asked) {
+    if (frequency.has(feature)) own += weight(feature);
+    else own += feature[0] === ":" ? 0 : weigh(total, 2) * 0.25;
+  }
+  const found = [];
+  for (const entry of entries) {
+    let shared = 0;
+    let concepts = 0;
+    for (const feature of asked) {
+      const place = entry.weights.get(feature);
+      if (place === undefined) continue;
+      if (feature[0] === ":") concepts += 1;
+      shared += (weight(feature) * (place + 1)) / 4;
+    }
+    if (concepts === 0 && shared < 500) continue;
+    let score = own === 0 ? 0 : shared / own;
+    if (!entry.silent) score *= 0.7;
+    if (score >= TABLES.symptomScore) {
+      found.push({
+        page: index.pages[entry.number],
+        template: null,
+        text: text.slice(0, 200),
+        fields: {},
+        lineNumber: 1,
+        at: 0,
+        score: score * 0.7,
+      });
+    }
+  }
+  found.sort((a, b) => b.score - a.score);
+  return found.slice(0, TABLES.wantedResults);
+}
+
+function looksRaised(text) {
+  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]*(?:Error|Exception)\b[ \t]*[:(]/.test(text);
+}
+
+// -- 6. Not ours ----------------------------------------------------------------------------------
+
+const ELSEWHERE = TABLES.elsewhere.map(([pattern, text]) => [new RegExp(pattern), text]);
+
+function noneHint(paste) {
+  const text = paste.whole.trim();
+  if (text === "") return "";
+  const end = text.slice(-20000);
+  if (looksRaised(end)) {
+    const last = end.split("\n").filter((line) => looksRaised(line)).slice(-3).join("\n");
+    for (const part of [last, end]) {
+      for (const [pattern, say] of ELSEWHERE) if (pattern.test(part)) return say;
+    }
+    return TABLES.notOurs;
+  }
+  for (const [pattern, say] of ELSEWHERE) if (pattern.test(end)) return say;
+  return TABLES.noError;
+}
+
+// -- 7. Results, causes and the reader's own numbers ----------------------------------------------
+
+function matchResults(matches, paste, index) {
+  const results = [];
+  const seen = new Set();
+  for (const match of matches) {
+    if (seen.has(match.page.id)) continue;
+    seen.add(match.page.id);
+    const context = contextOf(match.begin.line, match.end.line, paste);
+    results.push(result(match, true, rounded(1 - 0.02 * results.length), context, index));
+  }
+  for (const first of results.slice()) {
+    for (const cause of first.causes) {
+      if (!cause.likely || seen.has(cause.id)) continue;
+      seen.add(cause.id);
+      const page = index.pages.find((other) => other.id === cause.id);
+      const match = { page, template: null, text: first.line, fields: first.fields };
+      match.lineNumber = first.lineNumber;
+      const score = rounded(0.85 - 0.01 * results.length);
+      results.push({ ...result(match, false, score, "", index), why: cause.why });
+    }
+  }
+  return results;
+}
+
+function nearResults(found, paste, index) {
+  const results = [];
+  const seen = new Set();
+  for (const entry of found) {
+    if (seen.has(entry.page.id)) continue;
+    seen.add(entry.page.id);
+    const context = contextOf(entry.at, entry.at, paste);
+    results.push(result(entry, false, rounded(entry.score), context, index));
+  }
+  return results;
+}
+
+function rounded(score) {
+  return Math.floor(score * 1000 + 0.5) / 1000;
+}
+
+function result(match, exact, score, context, index) {
+  const { page, template } = match;
+  return {
+    id: page.id,
+    url: page.url,
+    title: page.title,
+    line: match.text,
+    fields: match.fields,
+    exact,
+    score,
+    causes: rankCauses(page, match.fields, context, index),
+    summary: page.summary || "",
+    raises: template ? template.raises : null,
+    releases: template ? template.releases : null,
+    lineNumber: match.lineNumber,
+    explanation: explain(match.fields),
+    fixes: page.fixes || [],
+  };
+}
+
+/** Return the lines around a message, as far as they can be frames of its traceback. */
+function contextOf(from, to, paste) {
+  const { lines } = paste;
+  const parts = [];
+  let size = 0;
+  for (let i = to + 1; i < lines.length && i <= to + 60 && size < 8000; i += 1) {
+    parts.push(lines[i].raw.slice(0, 300));
+    size += parts[parts.length - 1].length;
+  }
+  const earlier = [];
+  for (let i = from; i >= 0 && i > from - 400 && size < 40000; i -= 1) {
+    const part = i === from ? beforeMessage(lines[i]) : lines[i].raw.slice(0, 300);
+    earlier.push(part);
+    size += part.length;
+  }
+  return earlier.reverse().concat(parts).join("\n");
+}
+
+function beforeMessage(line) {
+  const cut = line.raw.search(/[A-Za-z_.]*(?:Error|Exception|Warning)[ \t]*:/);
+  return cut < 0 ? "" : line.raw.slice(0, Math.min(cut, 300));
+}
+
+const FOUND_IN_FIELD = 4;
+
+/**
+ * Return the pages about single causes of *page*'s message: first those that the message's holes
+ * or the frames point at, then those that nothing speaks for or against, then the contradicted.
+ */
+function rankCauses(page, fields, context, index) {
+  const own = index.pages.filter((other) => other.cause_of === page.id && other.id !== page.id);
+  const ranked = own.map((other, place) => ({ place, ...evidence(other, fields, context) }));
+  ranked.sort((a, b) => b.tier - a.tier || b.weight - a.weight || a.place - b.place);
+  const causes = ranked.map(({ place, tier, why }) => {
+    const cause = own[place];
+    return {
+      id: cause.id,
+      url: cause.url,
+      title: cause.title,
+      why: why === "" ? cause.summary || TABLES.why.unsure : why,
+      likely: tier === FOUND_IN_FIELD,
+      causes: cause.causes || [],
+    };
+  });
+  if (causes.length === 0 && !page.cause_of && (page.errors || []).length) {
+    const { id, url, title } = page;
+    causes.push({ id, url, title, why: TABLES.why.only, likely: false, causes: page.causes || [] });
+  }
+  return causes;
+}
+
+/** Return how far a page's `when` agrees: 4 all seen, 3 nothing to see, 2 not seen, 1 against. */
+function evidence(page, fields, context) {
+  const conditions = Object.entries(page.when || {});
+  const reports = Number(page.reports) || 0;
+  let tier = conditions.length ? FOUND_IN_FIELD : 3;
+  let seen = 0;
+  const why = [];
+  for (const [name, pattern] of conditions) {
+    const regex = safeRegex(String(pattern));
+    if (regex === null) continue;
+    if (name === "frame") {
+      const found = regex.exec(context);
+      if (found && found[0] !== "") {
+        seen += 1;
+        why.push(TABLES.why.frame.replace("{value}", () => found[0].slice(0, 60)));
+      } else {
+        tier = Math.min(tier, 2);
+      }
+      continue;
+    }
+    const known = Object.hasOwn(fields, name);
+    const value = known ? fields[name] : "";
+    if (regex.test(value) || regex.test(value.replace(/ /g, ""))) {
+      seen += 1;
+      const text = value === "" ? TABLES.why.noHole : TABLES.why.hole;
+      why.push(text.replace("{name}", () => name.replace(/_/g, " ")).replace("{value}", () => value));
+    } else {
+      tier = Math.min(tier, known ? 1 : 2);
+    }
+  }
+  if (tier === FOUND_IN_FIELD && seen === 0) tier = 3;
+  return {
+    tier,
+    weight: seen * 1000000 + reports,
+    why: tier === FOUND_IN_FIELD ? why.join(", ") : "",
+  };
+}
+
+/** Return sentences that put the reader's own numbers into words. */
+export function explain(fields) {
+  const say = TABLES.explain;
+  const sentences = [];
+  const number = (name) => (/^[0-9]{1,9}$/.test(fields[name] || "") ? Number(fields[name]) : null);
+  const [version, expected] = [number("version"), number("expected")];
+  if (version !== null && expected !== null && version > expected) {
+    const times = version - expected === 1 ? say.once : put(say.many, { n: version - expected });
+    sentences.push(put(say.writes, { version, expected, times }));
+  }
+  const node = fields.node || "";
+  const shape = fields.shape;
+  const sizes = /^\[?([0-9]+), ?([0-9]+)\]?$/.exec(shape || "");
+  if (/^(?:T|AsStrided)(?:Backward[0-9]*)?$/.test(node) && sizes) {
+    sentences.push(put(say.transposed, { node, rows: sizes[1], columns: sizes[2] }));
+  } else if (node !== "") {
+    sentences.push(put(/CopySlices/.test(node) ? say.copyslices : say.node, { node }));
+  }
+  const index = number("output") ?? (node === "" ? null : number("index"));
+  if (index !== null) sentences.push(put(say.output, { index, ordinal: index + 1 }));
+  const type = /^torch\.(cuda\.|)([A-Za-z0-9]+Tensor)$/.exec(fields.tensor_type || "");
+  if (type && Object.hasOwn(TABLES.tensorTypes, type[2])) {
+    const values = { tensor_type: type[0], dtype: TABLES.tensorTypes[type[2]] };
+    sentences.push(put(type[1] ? say.cuda : say.cpu, values));
+  }
+  if (shape === "" && type) sentences.push(say.scalar);
+  else if (/^[0-9][0-9, ]{0,60}$/.test(shape || "") && !sizes) sentences.push(put(say.shape, { shape }));
+  else if (sizes && sentences.length && !/^(?:T|AsStrided)/.test(node)) {
+    sentences.push(put(say.shape, { shape: `${sizes[1]}, ${sizes[2]}` }));
+  }
+  if (index === null && number("index") !== null) {
+    sentences.push(put(say.index, { index: number("index"), ordinal: number("index") + 1 }));
+  }
+  const count = number("count");
+  if (count !== null && expected !== null) sentences.push(put(say.counts, { expected, count }));
+  return sentences;
+}
+
+function put(sentence, values) {
+  return sentence.replace(/\{([a-z_]+)\}/g, (_, name) => String(values[name]));
+}
