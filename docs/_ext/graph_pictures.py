@@ -58,15 +58,16 @@ class PictureError(Exception):
 class BlockPictures:
     """The pictures of one block, taken while it runs and when it has run."""
 
-    def __init__(self, filename: str, code: str, first_line: int) -> None:
+    def __init__(self, filename: str, code: str, first_line: int, *, legend: bool = True) -> None:
         self.comments = picture_comments(code)
+        self.has_graph = any(comment.kind == "draw" for comment in self.comments)
+        self.legend = LEGEND if legend else ""
         self.filename = filename
         self.first_line = first_line
         self.drawn: dict[PictureComment, str] = {}
         last = last_statement_line(code)
         early = [c for c in self.comments if c.kind == "draw" and c.line < last]
         watched = [name for c in self.comments if c.kind == "timeline" for name in c.names]
-        self.count = 0
         self.tracer = BlockTracer(
             filename, code, first_line, watched=watched,
             moments={c.line + first_line - 1: self.taking(c) for c in early},
@@ -86,7 +87,8 @@ class BlockPictures:
                 self.drawn[comment] = look(lambda: draw(comment, namespace, prefix))
         except Exception as problem:
             place = f"{Path(self.filename).name}:{self.first_line + comment.line - 1}"
-            raise PictureError(f"{place}: {problem}") from None
+            reason = str(problem).strip().splitlines()[-1]
+            raise PictureError(f"{place}: {reason}") from None
 
     def html(self, namespace: Mapping[str, Any]) -> list[str]:
         """Return all pictures of the block, which has run to its end."""
@@ -98,7 +100,7 @@ class BlockPictures:
         graphs = [self.drawn[c] for c in self.comments if c.kind == "draw"]
         others = [self.drawn[c] for c in self.comments if c.kind != "draw"]
         if graphs:
-            graphs = [f'<div class="autograd-pictures">{"".join(graphs)}{LEGEND}</div>']
+            graphs = [f'<div class="autograd-pictures">{"".join(graphs)}{self.legend}</div>']
         return graphs + others
 
 
@@ -267,8 +269,12 @@ def execute_block(
     """Run a block under the eyes of its pictures; a stand-in for sphinx-gallery's function."""
     if block.type != "code" or not script_vars["execute_script"]:
         return _execute_block(compiler, block, example_globals, script_vars, *rest)
-    pictures = BlockPictures(script_vars["src_file"], block.content, block.lineno)
+    explained = script_vars.get("pictures_explained", False)
+    pictures = BlockPictures(
+        script_vars["src_file"], block.content, block.lineno, legend=not explained
+    )
     script_vars["pictures"] = pictures
+    script_vars["pictures_explained"] = explained or pictures.has_graph
     if pictures.tracer is None:
         return _execute_block(compiler, block, example_globals, script_vars, *rest)
     pictures.tracer.start()
