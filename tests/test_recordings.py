@@ -424,6 +424,19 @@ def test_recorder_says_what_changed():
     assert "plot_y.py: gone" in what_changed(new, old)
 
 
+def test_first_recording_of_a_release_is_compared_with_the_one_before(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(record, "GALLERY", tmp_path)
+    monkeypatch.setattr(record, "code_blocks", lambda script: CODE)
+    for release, outcome in (("1.8.1", ""), ("1.4.0", OLD_ERROR), ("1.9.1", ERROR)):
+        recording = made_up(release, outcome, "1\n")
+        write_recording(recording, tmp_path / f"{recording.environment}.json")
+    changes = record.changes_in(None, recording, tmp_path)
+    assert changes == [f"plot_x.py: no error -> {': '.join(ERROR)}"]
+    assert "against torch-1.8.1-cpu" in capsys.readouterr().out
+
+
 def test_recording_some_scripts_keeps_the_others_and_their_dates(monkeypatch, tmp_path):
     monkeypatch.setattr(record, "GALLERY", tmp_path)
     (tmp_path / "plot_x.py").touch()

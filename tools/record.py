@@ -43,10 +43,12 @@ from recordings import (  # noqa: E402
     Recording,
     code_hash,
     read_recording,
+    read_recordings,
     release_key,
     what_changed,
     write_recording,
 )
+from release_changes import compared_with  # noqa: E402
 from script_blocks import code_blocks  # noqa: E402
 from script_header import HeaderError, read_header  # noqa: E402
 
@@ -65,7 +67,7 @@ RUNNER_FRAME = re.compile(
 )
 CPP_FRAMES = re.compile(
     r"(?: \([^()\n]*(?:\(\))?[^()\n]* at [^()\s]+:\d+\)|\nException raised from .*)?"
-    r"\n(?:frame #\d+: .*(?:\n|$))+\n?"
+    r"\n(?:(?:frame #\d+: |<omitting python frames>).*(?:\n|$))+\n?"
 )
 NO_DRIVER = "CUDA initialization: "
 NO_DRIVER_WARNING = re.compile(rf"\S+:\d+: UserWarning: {NO_DRIVER}.*\n(?:  .*\n)?")
@@ -134,10 +136,22 @@ def main(arguments: list[str]) -> int:
         if chosen and old is not None:
             keep_others(old, recording)
         write_recording(recording, path)
-        changes = what_changed(old, recording)
+        changes = changes_in(old, recording, options.output)
         print(f"{recording.environment}: {len(recording.scripts)} scripts, {len(changes)} changed")
         print("".join(f"  {change}\n" for change in changes), end="", flush=True)
     return min(failures, 1)
+
+
+def changes_in(old: Recording | None, new: Recording, folder: Path) -> list[str]:
+    """Return what is new: against the *old* recording, or else against the release before."""
+    if old is not None:
+        return what_changed(old, new)
+    earlier = [r for r in read_recordings(folder) if r.kind == new.kind and r.order < new.order]
+    if not earlier:
+        return []
+    scripts = {script: code_blocks(GALLERY / script) for script in new.scripts}
+    print(f"{new.environment} is recorded for the first time; against {earlier[-1].environment}:")
+    return compared_with(earlier[-1], new, scripts)
 
 
 def scripts_to_renew(transcript: Path) -> set[str]:

@@ -27,6 +27,7 @@ WARNING_PLACE = re.compile(r"(?m)^\S+?:\d+: (?=\w+Warning: )")
 WARNING_SOURCE = re.compile(r"(?m)^(\w+Warning: .*)\n  \S.*$")
 NODE = re.compile(r"\b(\w+?)Backward\d*\b(?!\()")
 DEVICE = re.compile(r",? ?device='cuda:\d+'|(?<=torch\.)cuda\.(?=\w+Tensor)")
+CHATTER = re.compile(r"(?m)^\[Gloo\] .*\n?")
 LAST_LINE = re.compile(r"(?m)^(?:\[rank\d+\]: ?)?(\w*(?:Error|Warning|Exception)): (.+)$")
 
 
@@ -36,7 +37,7 @@ def normalised(text: str) -> str:
     Frames of tracebacks, the places of warnings, numbers of nodes and names of devices go; the
     texts of messages stay.
     """
-    text = FRAMES.sub("", text)
+    text = FRAMES.sub("", CHATTER.sub("", text))
     text = WARNING_SOURCE.sub(r"\1", WARNING_PLACE.sub("", text))
     text = DEVICE.sub("", NODE.sub(r"\1", text))
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()

@@ -228,10 +228,8 @@ def _read_all(stamps: tuple[tuple[Path, int], ...]) -> tuple[Recording, ...]:
     return tuple(sorted(recordings, key=lambda recording: recording.order))
 
 
-def what_changed(old: Recording | None, new: Recording) -> list[str]:
+def what_changed(old: Recording, new: Recording) -> list[str]:
     """Return a line for each script whose recording differs from the *old* one."""
-    if old is None:
-        return [f"{new.environment}: {len(new.scripts)} scripts recorded for the first time"]
     found = []
     for script in sorted(old.scripts.keys() | new.scripts.keys()):
         before, now = old.scripts.get(script), new.scripts.get(script)

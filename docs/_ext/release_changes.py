@@ -87,6 +87,21 @@ def release_changes(
     return found[::-1]
 
 
+def compared_with(
+    previous: Recording, recording: Recording, scripts: Mapping[str, Sequence[CodeBlock]]
+) -> list[str]:
+    """Return a line for everything that *scripts* show differently from *previous*."""
+    lines = []
+    for script, code in scripts.items():
+        pair = fresh_runs([previous, recording], script, code)
+        if len(pair) == 2:
+            found = [
+                f"{before or 'it existed'} -> {after or 'it exists'}" for _, before, after in differences(*pair)
+            ]
+            lines += [f"{script}: {line}" for line in dict.fromkeys(found)]
+    return lines
+
+
 def differences(then: Run, now: Run) -> Iterator[tuple[str, str, str]]:
     """Yield kind, before and after of everything that a script shows differently."""
     for number, (before, after) in enumerate(zip(then.blocks, now.blocks, strict=True)):
