@@ -10,6 +10,7 @@ import ast
 import os
 import sys
 from dataclasses import asdict, dataclass, field
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import torch
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 LOOK_LIMIT = 30
 ENGINE = ("graph.py", "_engine_run_backward")
-QUIET_CALLS = ("print", "traceback.print_exc")
+QUIET_CALLS = ("print", "traceback.print_exc", "torch.testing.assert_close")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Delete)
 
 
@@ -228,7 +229,7 @@ class BlockTracer:
 def statements(code: str, first_line: int) -> list[Statement]:
     """Return the statements of a block that do something, with the ``with`` around them.
 
-    Lines that only print say nothing about tensors and get no column.
+    Lines that only print or check say nothing new about tensors and get no column.
     """
     found = []
 
@@ -237,13 +238,14 @@ def statements(code: str, first_line: int) -> list[Statement]:
             if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
                 continue
             if isinstance(statement, SIMPLE) and not is_quiet(statement):
-                text = "\n".join([*around, ast.get_source_segment(code, statement)])
+                inner = ast.get_source_segment(code, statement)
+                text = "\n".join([*around, indent(inner, "    " * len(around))])
                 lines = (statement.lineno, statement.end_lineno)
                 found.append(Statement(*(line + first_line - 1 for line in lines), text))
             head = around
             if isinstance(statement, (ast.With, ast.AsyncWith)):
                 managers = ", ".join(ast.unparse(item) for item in statement.items)
-                head = [*around, f"with {managers}:"]
+                head = [*around, f"{'    ' * len(around)}with {managers}:"]
             for part in ("body", "orelse", "finalbody"):
                 visit(getattr(statement, part, []), head)
             for handler in getattr(statement, "handlers", []):
@@ -254,7 +256,7 @@ def statements(code: str, first_line: int) -> list[Statement]:
 
 
 def is_quiet(statement: ast.stmt) -> bool:
-    """Return whether a statement only prints, or is a text standing alone."""
+    """Return whether a statement only prints or checks, or is a text standing alone."""
     if not isinstance(statement, ast.Expr):
         return False
     value = statement.value

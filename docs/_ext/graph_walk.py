@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
+from torch.autograd.function import FunctionCtx
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -298,8 +299,9 @@ def saved_tensors(node: Any) -> Iterator[tuple[SavedTensor, torch.Tensor | None]
         name = attribute.removeprefix(RAW)
         try:
             raw = getattr(node, attribute)
-        except RuntimeError:  # a node that was freed as a whole
-            yield SavedTensor(name, None, None, None, "freed"), None
+        except RuntimeError:  # freed as a whole
+            if not isinstance(node, FunctionCtx):  # which may have saved nothing
+                yield SavedTensor(name, None, None, None, "freed"), None
             continue
         several = isinstance(raw, tuple)
         items = raw if several else (raw,)
