@@ -129,6 +129,8 @@ y = checkpoint(lambda x, scale: scale * torch.sin(x), x, scale=2.0, use_reentran
 print(gradient)
 torch.testing.assert_close(gradient, 2.0 * torch.cos(x.detach()))
 
+# draw: y
+
 # %%
 # If you must keep the reentrant variant, call backward
 # -----------------------------------------------------

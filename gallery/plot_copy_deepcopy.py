@@ -171,6 +171,8 @@ snapshot = hidden.detach().clone()
 print(weight.grad, snapshot.requires_grad)
 torch.testing.assert_close(weight.grad, 8 * weight.detach())
 
+# draw: tracked, snapshot
+
 # %%
 # If a library raised it
 # ----------------------

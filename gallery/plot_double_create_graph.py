@@ -44,6 +44,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: slope
+
 # %%
 # Keep the graph of the inner gradient
 # ------------------------------------
@@ -58,6 +60,8 @@ except RuntimeError:
 cube = 3 * x.detach() ** 2
 print(weight.grad)
 torch.testing.assert_close(weight.grad, (2 * (2.0 * cube - 1.0) * cube).sum())
+
+# draw: slope
 
 # %%
 # If the model is compiled or uses special kernels

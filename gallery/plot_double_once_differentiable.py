@@ -53,6 +53,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: slope
+
 # %%
 # If the formula uses torch operations, drop the mark
 # ---------------------------------------------------

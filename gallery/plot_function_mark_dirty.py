@@ -163,6 +163,8 @@ print(x.grad, type(hidden.grad_fn).__name__)
 torch.testing.assert_close(x.grad, torch.tensor([1.0, 0.0], dtype=torch.float64))
 assert torch.autograd.gradcheck(lambda x: Clip.apply(x * 1.0), (x,))
 
+# draw: hidden as "Marked"
+
 # %%
 # For two outputs, write into a copy
 # ----------------------------------
@@ -201,6 +203,8 @@ hidden.sum().backward()
 
 print(x.grad, "is not", torch.tensor([1.0, 0.0]))
 assert x.grad[1] != 0.0
+
+# draw: hidden as "Not marked"
 
 # %%
 # Rarer messages about marks

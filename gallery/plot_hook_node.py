@@ -89,6 +89,8 @@ print(x.grad, y.grad)
 torch.testing.assert_close(x.grad, 0.5 * y.detach())
 torch.testing.assert_close(y.grad, x.detach())
 
+# draw: product
+
 # %%
 # To change one tensor's gradient, hook the tensor
 # ------------------------------------------------

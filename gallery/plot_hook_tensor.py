@@ -208,6 +208,8 @@ total.sum().backward()
 print(first.grad, second.grad)
 assert second.grad[0] != 1.0
 
+# draw: total
+
 # %%
 # Rarer messages
 # --------------

@@ -79,6 +79,8 @@ weight = torch.softmax(layer.weight, 0)
 print(isinstance(layer.weight, nn.Parameter), isinstance(weight, nn.Parameter))
 print(weight.grad_fn)
 
+# draw: weight
+
 # %%
 # To use a computed value, keep it in a local variable
 # ----------------------------------------------------

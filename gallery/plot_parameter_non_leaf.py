@@ -47,6 +47,8 @@ except ValueError:
 
 print(type(weight).__name__, weight.is_leaf, weight.grad_fn)
 
+# draw: weight
+
 # %%
 # To learn the factor, compute the weight in forward
 # --------------------------------------------------

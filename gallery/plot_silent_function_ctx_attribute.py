@@ -53,6 +53,8 @@ y.backward()
 print(x.grad, "is not", 2 * 3.0)
 assert x.grad != 2 * 3.0
 
+# timeline: x, y
+
 # %%
 # Save inputs and outputs with save_for_backward
 # ----------------------------------------------
@@ -86,6 +88,8 @@ x = torch.tensor(3.0, requires_grad=True)
 SquareSaved.apply(x).backward()
 print(x.grad)
 torch.testing.assert_close(x.grad, torch.tensor(2 * 3.0))
+
+# timeline: x, y
 
 # %%
 # For second derivatives, compute in backward

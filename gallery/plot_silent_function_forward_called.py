@@ -42,6 +42,8 @@ y.sum().backward()
 print(x.grad, y.grad_fn)
 assert x.grad[1] == 0.0
 
+# draw: y as "Called by its forward"
+
 # %%
 # The `grad_fn` names the operation that autograd saw: not your class.
 #
@@ -54,6 +56,8 @@ y.sum().backward()
 
 print(x.grad, y.grad_fn)
 torch.testing.assert_close(x.grad, torch.ones(2))
+
+# draw: y as "Called through apply"
 
 # %%
 # Test for it

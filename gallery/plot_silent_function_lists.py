@@ -43,6 +43,8 @@ y = Sum.apply([x, x])
 print(y.requires_grad)
 assert not y.requires_grad
 
+# draw: y, x
+
 # %%
 # The same happens on the way out, with a list instead of a tuple:
 
@@ -113,3 +115,5 @@ y.sum().backward()
 
 print(x.grad, y.grad)
 assert x.grad is None
+
+# draw: y, x

@@ -72,6 +72,8 @@ hidden.sum().backward()
 print(x.grad)
 torch.testing.assert_close(x.grad, torch.tensor([2.0]))
 
+# draw: hidden
+
 # %%
 # Better still, do not write
 # --------------------------
