@@ -16,6 +16,9 @@ TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 BUILD_FARM = re.compile(r"(?:/__w)?/pytorch(?:/pytorch)?/(?=(?:torch|aten|c10|build)/)")
 LOG_TIME = re.compile(r"\[([EIW])\d{4} [\d:.]+ (?=\w+\.\w+:\d+\])")
 LOG_FUNCTION = re.compile(r" \(function operator\(\)\)(?=\n|$)")
+STACK = re.compile(
+    r"(?m)(?<=Traceback of forward call that )(.+:\n)((?:  File \"[^\"]+\", .*\n(?:    .*\n)*)+)"
+)
 STDLIB = sysconfig.get_paths()["stdlib"] + "/"
 
 
@@ -25,4 +28,15 @@ def clean(text: str, script: Path) -> str:
     text = SITE_PACKAGES.sub("", text).replace(STDLIB, "")
     text = BUILD_FARM.sub("", TRIGGERED.sub("", text))
     text = LOG_FUNCTION.sub("", LOG_TIME.sub(r"[\1 ", text))
+    text = STACK.sub(lambda found: found[1] + own_frames(found[2], script.name), text)
     return ADDRESS.sub("0x…", text)
+
+
+def own_frames(stack: str, name: str) -> str:
+    """Return *stack* from the first frame of the script *name* on.
+
+    Anomaly mode lists the whole stack of a forward call, with the frames of whatever runs the
+    script above its own.
+    """
+    start = stack.find(f'  File "{name}", ')
+    return stack[max(start, 0) :]

@@ -1,0 +1,38 @@
+"""Output shows what any machine prints, not the building one."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from clean_output import clean
+
+ANOMALY = """\
+import torch
+
+with torch.autograd.set_detect_anomaly(True):
+    x = torch.zeros(1, requires_grad=True)
+    y = x.sqrt() * 0
+    y.backward()
+"""
+
+
+def test_forward_traceback_begins_in_the_script(tmp_path):
+    script = tmp_path / "plot_anomaly.py"
+    script.write_text(ANOMALY, "utf-8")
+    with warnings.catch_warnings(record=True) as shown, pytest.raises(RuntimeError):
+        warnings.simplefilter("always")
+        exec(compile(ANOMALY, str(script), "exec"), {"__name__": "__main__"})
+    text = clean(str(shown[0].message), script)
+    assert text.splitlines()[:3] == [
+        "Error detected in SqrtBackward0. Traceback of forward call that caused the error:",
+        '  File "plot_anomaly.py", line 5, in <module>',
+        "    y = x.sqrt() * 0",
+    ]
+    assert "test_clean_output" in str(shown[0].message)
+    assert "test_clean_output" not in text
+
+
+def test_forward_traceback_of_another_file_stays_whole(tmp_path):
+    stack = 'Traceback of forward call that caused the error:\n  File "other.py", line 1, in f\n'
+    assert clean(stack, tmp_path / "plot_anomaly.py") == stack
