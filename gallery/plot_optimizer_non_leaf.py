@@ -172,6 +172,21 @@ print(image)
 torch.testing.assert_close(image.detach(), torch.tensor([0.01, 0.02]))
 
 # %%
+# `retain_grad` satisfies the optimizer too, and ``image`` moves. ``pixels``, from
+# which the next forward computes it again, does not.
+
+image = pixels * 0.01
+image.retain_grad()
+optimizer = torch.optim.SGD([image], lr=0.5)
+
+((image - 1) ** 2).sum().backward()
+optimizer.step()
+
+print(image, pixels * 0.01, sep="\n")
+torch.testing.assert_close(image.detach(), torch.ones(2))
+torch.testing.assert_close((pixels * 0.01).detach(), torch.tensor([0.01, 0.02]))
+
+# %%
 # Am I right now?
 # ---------------
 #
