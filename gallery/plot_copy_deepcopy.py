@@ -232,5 +232,5 @@ high = model(x).item()
 entry -= 2e-6
 slope = (high - model(x).item()) / 2e-6
 
-print(slope, model.layer.weight.grad[0, 0].item())
+print(round(slope, 6), model.layer.weight.grad[0, 0].item())
 assert abs(slope - model.layer.weight.grad[0, 0].item()) < 1e-6
