@@ -2,8 +2,8 @@
 
 ``# draw: loss``, ``# timeline: x, y``, ``# facts: x, y`` and ``# table: rows`` as a line of a
 block put a graph, a strip of versions, a table of facts or a table of rows below it. The line is
-shown neither on the page nor in the notebook. A ``# draw:`` between two statements draws the
-moment between them; several in one block stand side by side.
+shown neither on the page nor in the notebook. A ``# draw:`` or ``# facts:`` between two statements
+shows the moment between them; several graphs of one block stand side by side.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ LEGEND = (
 )
 FACTS = ("is_leaf", "requires_grad", "grad_fn", "_version", "_base")
 HOLDS_DATA = re.compile(r'<figure class="autograd-picture \w+" data-(\w+)="([^"]*)"')
+MOMENTARY = ("draw", "facts")
+"""What shows the moment that execution passes the comment; the rest shows the whole block."""
 _execute_block = gen_rst.execute_code_block
 _clean_blocks = gen_rst._clean_script_blocks
 _renderer = ""
@@ -66,7 +68,7 @@ class BlockPictures:
         self.first_line = first_line
         self.drawn: dict[PictureComment, str] = {}
         last = last_statement_line(code)
-        early = [c for c in self.comments if c.kind == "draw" and c.line < last]
+        early = [c for c in self.comments if c.kind in MOMENTARY and c.line < last]
         watched = [name for c in self.comments if c.kind == "timeline" for name in c.names]
         self.tracer = BlockTracer(
             filename, code, first_line, watched=watched,
@@ -243,7 +245,7 @@ def cell(step: Step, name: str) -> str:
             f'<span class="{kind}">compared for {escape(save.node)}: '
             f"{save.then} {sign} {save.now}</span>"
         )
-    return "".join(marks)
+    return "".join(dict.fromkeys(marks))  # x * x saves x twice
 
 
 # -- The gallery -----------------------------------------------------------------------------------------
