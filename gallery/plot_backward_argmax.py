@@ -46,6 +46,8 @@ except RuntimeError:
 print(scores.requires_grad, predicted.dtype, predicted.requires_grad)
 assert not predicted.float().requires_grad
 
+# draw: loss, scores
+
 # %%
 # For training, use a loss that reads the scores
 # ----------------------------------------------

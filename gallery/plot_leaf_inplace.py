@@ -51,6 +51,8 @@ print(scale.is_leaf, scale.requires_grad, scale.grad_fn)
 print(scale.detach())
 assert scale.tolist() == [1.0, 2.0]
 
+# draw: scale
+
 # %%
 # Which page is yours
 # -------------------
@@ -150,6 +152,8 @@ right = 2 * torch.tensor([1.0, 2.0])
 print("got", scale.grad, "instead of", right)
 assert not torch.equal(scale.grad, right)
 
+# timeline: scale
+
 # %%
 # The same line under `no_grad` is counted, and backward refuses to lie. See
 # `version-modified`.
@@ -167,6 +171,8 @@ except RuntimeError:
 
 print("refused:", refused, "version:", scale._version, "grad:", scale.grad)
 assert refused and scale.grad is None
+
+# timeline: scale
 
 # %%
 # If a library raised it

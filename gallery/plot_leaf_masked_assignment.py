@@ -86,6 +86,8 @@ opened[fixed] = 1.0
 print(gate.grad)
 torch.testing.assert_close(gate.grad, torch.tensor([2.0, 3.0, 0.0]))
 
+# draw: opened
+
 # %%
 # What only hides the error
 # -------------------------

@@ -87,6 +87,8 @@ slope = slope - 0.05 * slope.grad
 print(slope.is_leaf, slope.grad_fn)
 assert not slope.is_leaf
 
+# draw: slope
+
 # %%
 # "Use ``.data``" works here, and it stops the check that would catch the next
 # mistake. Two losses share one forward, and the weight moves between their
@@ -103,6 +105,8 @@ second.backward()
 right = torch.tensor(2 * 3.0)
 print("got", weight.grad, "instead of", right)
 assert weight.grad != right
+
+# timeline: weight
 
 # %%
 # The same lines under `no_grad` are refused, which is what you want to hear:

@@ -83,6 +83,8 @@ gradient = filled.grad
 print(filled.requires_grad, gradient)
 assert gradient is None
 
+# draw: filled
+
 # %%
 # "What does not require grad is a leaf": right
 # ---------------------------------------------

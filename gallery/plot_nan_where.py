@@ -34,6 +34,8 @@ y.sum().backward()
 print(y, x.grad)
 assert x.grad[0].isnan()
 
+# draw: y
+
 # %%
 # The value is right. Backward hands zero to the root's branch, and the root's formula
 # multiplies it by infinity.

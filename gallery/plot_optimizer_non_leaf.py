@@ -60,6 +60,8 @@ candidates = {
 for name, tensor in candidates.items():
     print(name, tensor.is_leaf, tensor.grad_fn)
 
+# draw: image
+
 # %%
 # * A scaling, a normalization, a reshape after ``requires_grad=True``: the
 #   next section.

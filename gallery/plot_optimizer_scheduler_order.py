@@ -126,7 +126,7 @@ torch.testing.assert_close(logged, [1.0, 0.1])
 # finds an infinite gradient, which is usual in the first batches. Then the
 # warning does no harm beyond one lost value; `amp-scaler-order` shows how to
 # see that a step was skipped. The warning also appears when you create the
-# scheduler anew on an optimizer, or step the scheduler to reach a saved epoch.
+# scheduler after the optimizer has started, or step it to reach a saved epoch.
 # Load its state instead:
 
 resumed_weight = torch.zeros(1, requires_grad=True)

@@ -43,6 +43,8 @@ loss.backward()
 print(weight.grad, weight._version)
 assert weight.grad != 6.0
 
+# timeline: weight
+
 # %%
 # The counter is still at zero, so backward believed its `saved tensor`.
 #
@@ -100,6 +102,8 @@ try:
     loss.backward()
 except RuntimeError:
     traceback.print_exc()
+
+# timeline: weight
 
 # %%
 # What does not help

@@ -36,6 +36,8 @@ print(nodes, messages.grad)
 assert nodes[0] != 3.0
 assert messages.grad[:2].sum() == 2.0
 
+# draw: nodes
+
 # %%
 # One message is lost in the value. The gradient counts both all the same, so it belongs
 # to neither the sum you wanted nor the value you got.

@@ -36,6 +36,8 @@ hidden.sum().backward()
 print(hidden, x.grad)
 assert x.grad != 6.0
 
+# draw: hidden
+
 # %%
 # The value is six times the input and the gradient two. No `saved tensor` was touched, so
 # there is nothing to compare and nothing to raise.
@@ -52,6 +54,8 @@ hidden.sum().backward()
 
 print(x.grad)
 torch.testing.assert_close(x.grad, torch.tensor([2.0 * 3.0]))
+
+# draw: hidden
 
 # %%
 # If the factor should be a constant to the gradient, say that

@@ -36,6 +36,8 @@ print(signal, x.grad)
 assert signal[1] == 4.0
 assert x.grad[1] != 4.0
 
+# draw: signal
+
 # %%
 # The value is four times the input, so its derivative is four. `expand` has the same
 # kind of overlap, and there PyTorch refuses: see `overlap-expanded`. Windows are too hard

@@ -150,9 +150,9 @@ assert probability._version == 1
 #   it, `version-mutated-argument`; your own function saved it,
 #   `version-custom-function`
 # - none: a weight updated by hand, `version-no-grad-update`, or by an
-# - none: a weight updated by hand, `version-no-grad-update`, or by an
-#   features, `version-memory-bank`; an embedding, `version-embedding-max-norm`;
-#   an integer tensor, `version-index-tensor`
+#   `optimizer` as above; a buffer, `version-buffer`; a queue of features,
+#   `version-memory-bank`; an embedding, `version-embedding-max-norm`; an integer
+#   tensor, `version-index-tensor`
 # - you wrote nothing in place at all: `version-library-bug`
 #
 # To keep both, write into a new tensor
