@@ -63,6 +63,9 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: probability
+# timeline: logits, probability
+
 # %%
 # Read it from left to right:
 #
@@ -218,6 +221,8 @@ probability.sum().backward()
 
 print(logits.grad, by_hand)
 assert not torch.allclose(logits.grad, by_hand)
+
+# timeline: logits, probability
 
 # %%
 # And an example you will meet in explanations of this error does not raise at
