@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import json
 import os
 import platform
@@ -32,6 +33,7 @@ from recordings import (
 from release_changes import BEHAVIOR, NAMES, WORDING, release_changes
 from script_blocks import CodeBlock, code_blocks
 from script_header import DeclaredError, read_header
+from sphinx.errors import SphinxError
 from wording import pattern_of, python_pattern
 
 from tools import record, run_blocks
@@ -690,6 +692,34 @@ def test_script_for_cuda_is_shown_from_its_recording(recorded_site):
     assert "Every output below is a recording: torch 2.0.1, Python 3.8.1, cuda, 2026-01-02." in text
     assert "ValueError: 3 is too many" in text
     assert "produced by this build" not in text
+
+
+def test_message_that_only_an_old_release_shows_stands_open_on_its_page(recorded_site):
+    gone = page(emitted="3 is too many").replace(
+        "# source =", '# recorded = "torch-1.4.0-cpu"\n# source ='
+    )
+    quiet = gone.replace("raise ValueError", "print")
+    script = recorded_site.script("one_example", quiet)
+    with pytest.raises(
+        SphinxError, match=r"expected 'ValueError: .*' in the recording torch-1\.4\.0"
+    ):
+        recorded_site.build()
+    blocks = record.run_scripts(sys.executable, [script], "cpu", fork=True)["scripts"][script.name]
+    said = ("ValueError", "3 is too many")
+    recorded_site.add(
+        "1.4.0",
+        lambda _: [
+            dataclasses.replace(block, emitted=(said,), output=": ".join(said))
+            if number == 1
+            else block
+            for number, block in enumerate(blocks)
+        ],
+    )
+    recorded_site.add("1.8.1", lambda _: blocks)
+    recorded_site.build()
+    assert '<details class="recorded" open="open">' in recorded_site.html()
+    line = "In your version: torch 1.4: as here; torch 1.8: no error."
+    assert line in recorded_site.text("errors/plot_one_example")
 
 
 def test_history_page_and_feed_name_what_changed(recorded_site):

@@ -314,7 +314,8 @@ def fate(
 ) -> tuple[str, str | None]:
     """Return what became of one emission, and what came instead."""
     if number in then.affected:
-        return UNKNOWN, None
+        lacked = any(lacking(block.exception) for block in then.blocks[:number])
+        return LACKS if lacked else UNKNOWN, None
     if (kind, normalised(text)) in [(other, normalised(said)) for other, said in before]:
         return SAME, None
     sentence = lacking(then.blocks[number].exception)

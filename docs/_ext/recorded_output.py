@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from docutils import nodes
 from error_page import gallery_script
-from former_wordings import former_wordings
+from former_wordings import fits, former_wordings
 from recorded_behavior import (
     LACKS,
     NONE,
@@ -21,6 +21,7 @@ from recorded_behavior import (
     WORDING,
     WRONG,
     Run,
+    emissions,
     fresh_runs,
     groups,
     span,
@@ -29,6 +30,7 @@ from recorded_behavior import (
 from recordings import Recording, read_recordings
 from script_blocks import code_blocks
 from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
 from wording import pattern_of, python_pattern
 
 if TYPE_CHECKING:
@@ -36,11 +38,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recorded_behavior import Group, Verdict
+    from recordings import RecordedBlock
     from script_blocks import CodeBlock
     from script_header import ScriptHeader
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
+
+logger = logging.getLogger(__name__)
 
 AFTER_DRESSING = 410
 HISTORY = "releases"
@@ -90,17 +95,24 @@ class ShowRecordings(SphinxTransform):
         for number, place, shown in shown_outputs(self.document, code):
             found = groups(shown, number, others)
             if found:
-                place.parent.insert(
-                    place.parent.index(place) + 1, details(found, among, script.name)
-                )
+                box = details(found, among, script.name)
+                box["open"] = any(shows_recorded(page.header, group.block) for group in found)
+                insert_after(place, box)
+        check_recorded(page.header, runs, self.env.docname)
         line = version_line(page.header, runs, here(device))
         if line is not None:
-            furniture = next(
-                n
-                for n in self.document.findall(nodes.container)
-                if "page-furniture" in n["classes"]
-            )
-            furniture += line
+            furniture_of(self.document).append(line)
+
+
+def insert_after(place: nodes.Element, node: nodes.Element) -> None:
+    """Put *node* behind *place*."""
+    place.parent.insert(place.parent.index(place) + 1, node)
+
+
+def furniture_of(document: nodes.document) -> nodes.container:
+    """Return the line with downloads and environment near the top of a page."""
+    boxes = document.findall(nodes.container)
+    return next(box for box in boxes if "page-furniture" in box["classes"])
 
 
 def recordings_folder(config: Any, srcdir: Any) -> Path:
@@ -173,6 +185,33 @@ def shown_outputs(
     return list(found.values())
 
 
+def shows_recorded(header: ScriptHeader, block: RecordedBlock) -> bool:
+    """Return whether *block* shows a message that only recordings can show."""
+    return any(
+        error.recorded and (error.raises == kind and fits(error, text))
+        for error in header.errors
+        for kind, text in emissions(block)
+    )
+
+
+def check_recorded(header: ScriptHeader, runs: list[Run], docname: str) -> None:
+    """Warn of a message that neither this build nor the recording that it names can show."""
+    for error in header.errors:
+        if error.recorded is None:
+            continue
+        run = next((run for run in runs if run.recording.environment == error.recorded), None)
+        if run is None or not any(
+            error.raises == kind and fits(error, text)
+            for block in run.blocks
+            for kind, text in emissions(block)
+        ):
+            found = "no fresh recording" if run is None else "other messages"
+            logger.warning(
+                "expected %r in the recording %s, found %s", error.text, error.recorded, found,
+                location=docname, type="autograd-errors", subtype="recorded",
+            )  # fmt: skip
+
+
 def details(found: list[Group], among: list[Recording], script: str) -> recorded_details:
     """Return the closed part with one entry a group of environments."""
     covered = [recording for group in found for recording in group.recordings]
@@ -231,9 +270,7 @@ def show_instead(
     for line in list(document.findall(nodes.paragraph)):
         if "environment" in line["classes"]:
             line.parent.remove(line)
-    furniture = next(
-        n for n in document.findall(nodes.container) if "page-furniture" in n["classes"]
-    )
+    furniture = furniture_of(document)
     if not runs:
         furniture += nodes.paragraph("", NOT_YET, classes=["not-recorded"])
         return
@@ -248,7 +285,7 @@ def show_instead(
         block = run.blocks[number]
         text = block.output + (f"{block.exception}\n" if block.exception else "")
         if text.strip():
-            place.parent.insert(place.parent.index(place) + 1, output_block(text))
+            insert_after(place, output_block(text))
 
 
 # -- Near the top ----------------------------------------------------------------------------------
@@ -256,6 +293,9 @@ def show_instead(
 
 def version_line(header: ScriptHeader, runs: list[Run], own: str) -> nodes.container | None:
     """Return the line that says what the page's mistake does in each recorded release."""
+    only_recorded = {error.recorded for error in header.errors} - {None}
+    if len(only_recorded) == len(header.errors) == 1:
+        (own,) = only_recorded  # the page is about what this build cannot show
     today = next((run for run in runs if run.recording.environment == own), None)
     if today is None or len(runs) < 2:
         return None
@@ -283,14 +323,14 @@ def grouped(verdicts: list[Verdict]) -> list[list[Verdict]]:
 
 
 def in_words(one: Verdict) -> str:
-    """Return a verdict as a phrase; a page with several messages counts them."""
+    """Return a verdict as a phrase; on a page with several messages it counts them."""
     total = sum(one.counts.values())
-    parts = []
-    for outcome, says in SAYS.items():
-        count = one.counts.get(outcome, 0)
-        if count:
-            parts.append(says if total == count else f"{says} ({count} of {total})")
-    return ", ".join(parts)
+    counted = [
+        (one.counts[outcome], says) for outcome, says in SAYS.items() if outcome in one.counts
+    ]
+    if len(counted) == 1:
+        return counted[0][1]
+    return f"of {total} messages " + ", ".join(f"{count} {says}" for count, says in counted)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -301,6 +341,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         text=(visit_plain, depart_plain),
         latex=(visit_plain, depart_plain),
     )
+    app.add_css_file("recorded.css")
     app.add_transform(ShowRecordings)
     app.connect("env-get-outdated", renew_pages)
     app.connect("env-updated", collect_former_wordings)
@@ -308,7 +349,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 
 def visit_details(self: Any, node: recorded_details) -> None:
-    self.body.append(self.starttag(node, "details"))
+    opened = {"open": "open"} if node.get("open") else {}
+    self.body.append(self.starttag(node, "details", **opened))
     self.body.append(f"<summary>{self.encode(node['summary'])}</summary>\n")
 
 

@@ -96,7 +96,8 @@ def compared_with(
         pair = fresh_runs([previous, recording], script, code)
         if len(pair) == 2:
             found = [
-                f"{before or 'it existed'} -> {after or 'it exists'}" for _, before, after in differences(*pair)
+                f"{before or 'it existed'} -> {after or 'it exists'}"
+                for _, before, after in differences(*pair)
             ]
             lines += [f"{script}: {line}" for line in dict.fromkeys(found)]
     return lines
