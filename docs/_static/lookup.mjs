@@ -16,9 +16,10 @@ export const TABLES = {
   "after": 2500,
   "afterMany": 7000,
   "longestHole": 300,
+  "shortest": 18,
   "longestTail": 1000,
   "wantedResults": 5,
-  "nearScore": 0.5,
+  "nearScore": 0.45,
   "nearWindows": 48,
   "symptomScore": 0.3,
   "fold": {
@@ -66,16 +67,18 @@ export const TABLES = {
     "(?:In|Out)[ \\t]?\\[[0-9 *]{0,6}\\]:?",
     "(?:what\\(\\)|C\\+\\+ exception|Original exception)[ \\t]*:[ \\t]*"
   ],
-  "leadIn": "(?:error|errors|exception|warning|message|messages|says|say|saying|said|reads|read|raises|raised|throws|threw|gives|gave|reports|reported|shows|showed|prints|printed|runtimeerror|valueerror|typeerror)$",
+  "leadIn": "(?:that|error|errors|exception|warning|message|messages|says|say|saying|said|reads|read|raises|raised|throws|threw|gives|gave|reports|reported|shows|showed|prints|printed|runtimeerror|valueerror|typeerror)$",
   "goesOn": "^(?:Exception raised from|\\(Triggered internally|Traceback \\(most|File \"|frame #|at::|At:|terminate called)",
   "frameLine": "^(?:File \"|File '|at |in <|frame #|Traceback \\(most|[~/][^ ]*\\.py|[A-Za-z]:\\\\)",
-  "own": "grad|backward|autograd|backprop|differentia|derivative|requires_grad|leaf|variable|inplace|in-place|in place|view|ctx|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|dual|tangent|hook|anomaly|inference|ddp|distributeddataparallel|reduction in the prior|unscale|gradscaler|optimizer|volatile|torch|parameter|tensor|cudnn rnn|functorch|inf checks",
+  "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|deterministic implementation|on the same device|is not on the expected device|expanded size of the tensor|match the broadcast shape|can't be cast to|converted to Scalar|converted to Python scalars|Boolean value of Tensor|device type tensor to numpy|in forked subprocess|Unable to cast Python|argument \\S* is not a",
+  "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time",
+  "never": "out of memory|device-side assert|CUDA error",
   "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
   "elsewhere": [
     ["out of memory|OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED|can't allocate memory", "This is about memory, not about autograd: a smaller batch, `torch.no_grad()` around evaluation and `loss.item()` in what you log all need less."],
     ["device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|illegal memory access|NVRTC|no kernel image|NVIDIA driver", "This comes from a CUDA kernel, not from autograd: run on the CPU, or with CUDA_LAUNCH_BLOCKING=1, to see the line that caused it."],
     ["NCCL|ProcessGroup|c10d|Watchdog|ChildFailedError|Connection (?:reset|refused)|EADDRINUSE|Gloo connect", "This is about the processes talking to each other, not about autograd: look at the first error of every rank."],
-    ["mat1 and mat2|size mismatch|must match the size|shape mismatch|shapes? .{0,80}(?:invalid|mismatch|cannot be|not aligned)|invalid for input of size|Sizes of tensors must match|doesn't match the broadcast shape|expected input.{0,40}to have|dimension out of range|Dimension out of range|target size|batch_size|channels, but got|expand\\(", "This is about shapes that do not fit, not about autograd: print the `.shape` of each tensor on the line that raised it."],
+    ["mat1 and mat2|size mismatch|must match the size|shape mismatch|shapes? .{0,80}(?:invalid|mismatch|cannot be|not aligned)|invalid for input of size|Sizes of tensors must match|doesn't match the broadcast shape|expected input.{0,40}to have|dimension out of range|Dimension out of range|batch_size|channels, but got|expand\\(", "This is about shapes that do not fit, not about autograd: print the `.shape` of each tensor on the line that raised it."],
     ["same device|Input type .{0,80}weight type|device type", "This is about tensors on different devices, not about autograd: move the model and its inputs to one device."],
     ["expected scalar type|same dtype|dtype|Found dtype|not implemented for '", "This is about the types of numbers that an operation takes, not about autograd: print the `.dtype` of each tensor on the line that raised it."],
     ["index .{0,40}out of (?:range|bounds)|IndexError", "This is an index outside of its range, not an autograd error: print the index and the length on the line that raised it."],
@@ -210,9 +213,7 @@ export function clean(text) {
   }
   result = result.replace(/\r\n?/g, "\n").replace(ANSI, "");
   if (result.includes("\\")) {
-    result = result
-      .replace(/(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])/g, "\n")
-      .replace(/\\{1,4}(["'])/g, "$1");
+    result = result.replace(/[^\n]*\\[^\n]*/g, unescape);
   }
   if (result.includes("m")) result = result.replace(BARE_COLOR, "");
   if (result.includes("<")) {
@@ -220,6 +221,23 @@ export function clean(text) {
   }
   if (result.includes("&")) result = result.replace(ENTITY, entity).replace(ENTITY, entity);
   return foldAll(result);
+}
+
+/** Undo the escapes of a string literal (repr, JSON); leave the paths of Windows alone. */
+function unescape(line) {
+  let text = line;
+  if (!/\\[^nrtux0"'\\`]|[A-Za-z]:\\/.test(text) || /\\["']|(?:^|[^\\])\\n[^a-z0-9_]/.test(text)) {
+    text = text
+      .replace(/\\u([0-9a-fA-F]{4})/g, (_, code) => character(parseInt(code, 16)))
+      .replace(/(\\+)n/g, (whole, slashes) => (slashes.length === 1 ? "\n" : whole));
+  }
+  return text
+    .replace(/(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])/g, "\n")
+    .replace(/\\{1,4}(["'])/g, "$1");
+}
+
+function character(code) {
+  return code >= 32 && (code < 0xd800 || code > 0xdfff) ? String.fromCharCode(code) : " ";
 }
 
 function foldAll(text) {
@@ -247,7 +265,7 @@ function fold(character) {
 function entity(whole, name) {
   if (name[0] !== "#") return Object.hasOwn(TABLES.entities, name) ? TABLES.entities[name] : whole;
   const code = /[xX]/.test(name[1]) ? parseInt(name.slice(2), 16) : parseInt(name.slice(1), 10);
-  return code >= 32 && code < 0xd800 ? String.fromCharCode(code) : " ";
+  return character(code & 0xffff);
 }
 
 /** Cut a very long line where it has a space, so that no step works on more than a piece. */
@@ -339,10 +357,11 @@ function buildIndex(pages) {
       }
     }
   });
-  const index = { pages, templates, keys: new Map(), near: null, symptoms: null };
+  const index = { pages, templates, keys: new Map(), words: new Set(), near: null, symptoms: null };
   const frequency = pageFrequency(templates);
   for (const template of templates) {
     const words = [...new Set(template.words)];
+    for (const word of words) if (!STOP_WORDS.has(word)) index.words.add(word);
     const order = words.map((word, place) => [frequency.get(word).size, place, word]);
     order.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     template.keys = order.slice(0, 4).map((entry) => entry[2]);
@@ -358,7 +377,7 @@ function buildIndex(pages) {
 }
 
 function addTemplate(templates, page, error, wording, releases) {
-  if (typeof wording.message !== "string") return;
+  if (typeof wording.message !== "string" || NEVER.test(wording.message)) return;
   const parts = [];
   const holes = [];
   let rest = wording.message.trim();
@@ -388,11 +407,13 @@ function addTemplate(templates, page, error, wording, releases) {
     lines: parts.join("").split("\n").length - 1,
     many: holes.map((_, i) => /\n\s*$/.test(parts[i]) || /^\s*\n/.test(parts[i + 1])),
     words: wordsOf(foldAll(parts.join(" "))),
-    own: OWN.test(parts.join(" ")),
+    common: COMMON.test(parts.join(" ")),
   });
 }
 
 const OWN = new RegExp(TABLES.own, "i");
+const COMMON = new RegExp(TABLES.common);
+const NEVER = new RegExp(TABLES.never);
 
 function wordsOf(text) {
   return lower(text).match(/[a-z]{3,}/g) || [];
@@ -551,7 +572,7 @@ function place_(template, region, spans, first, paste, index) {
   }
   const before = stripped(line).slice(0, begin.column);
   const raised = RAISED.exec(before.replace(/["'`\s]+$/, ""));
-  if (!beginsMessage(before, line.goesOn)) return null;
+  let sure = beginsMessage(before, line.goesOn);
   for (let i = first; i < last; i += 1) {
     const k = i - first;
     const from = pointOf(region, spans[k][1], paste, true);
@@ -563,7 +584,8 @@ function place_(template, region, spans, first, paste, index) {
     }
   }
   const end = pointOf(region, spans[spans.length - 1][1], paste, true);
-  if (template.literals[last] !== "" && !endsMessage(template, end, paste)) return null;
+  if (template.literals[last] !== "" && !endsMessage(template, end, paste)) sure = false;
+  if (!sure && template.length < TABLES.shortest) return null;
   const fields = {};
   template.holes.forEach((name, i) => {
     fields[name] = tidy(values[i] === undefined ? "" : values[i]);
@@ -588,7 +610,7 @@ function place_(template, region, spans, first, paste, index) {
     if (template.length < 40) return null;
     match.otherType = true;
   }
-  match.sure = fitsPattern(template, match) && !isCommon(match, paste);
+  match.sure = sure && fitsPattern(template, match) && !isCommon(match, paste);
   return match;
 }
 
@@ -738,7 +760,7 @@ const OWN_FRAMES = new RegExp(TABLES.ownFrames);
  * argument") and nothing else in the paste speaks of autograd.
  */
 function isCommon(match, paste) {
-  if (match.template.own) return false;
+  if (!match.template.common) return false;
   return !OWN_FRAMES.test(contextOf(match.begin.line, match.end.line, paste));
 }
 
@@ -799,7 +821,7 @@ function asNear(match) {
     fields: match.fields,
     lineNumber: match.lineNumber,
     at: match.begin.line,
-    score: 0.79,
+    score: match.template.common ? 0.6 : 0.79,
   };
 }
 
@@ -808,7 +830,9 @@ function findNear(paste, index) {
   if (index.near === null) index.near = buildNear(index);
   const best = new Map();
   for (const window of nearWindows(paste, index)) {
+    const weight = OWN.test(window.text) ? 1 : 0.7;
     for (const entry of similar(window.text, index.near)) {
+      entry.score *= weight;
       const template = index.templates[entry.template];
       const known = best.get(template.page);
       if (known !== undefined && known.score >= entry.score) continue;
@@ -850,10 +874,10 @@ function buildNear(index) {
   const frequency = new Map();
   index.templates.forEach((template, number) => {
     const whole = template.parts.join(" ");
-    addUnit(units, number, whole, 12);
+    addUnit(units, number, whole, 12, letters(whole));
     const sentences = whole.split(/[.!?:][ \n]+/);
     if (sentences.length > 1) {
-      for (const sentence of sentences) addUnit(units, number, sentence, 24);
+      for (const sentence of sentences) addUnit(units, number, sentence, 24, letters(whole));
     }
     for (const trigram of trigrams(letters(whole))) {
       if (!frequency.has(trigram)) frequency.set(trigram, new Set());
@@ -875,10 +899,11 @@ function buildNear(index) {
   return { units, weights, postings, unknown: weigh(total, 2) };
 }
 
-function addUnit(units, template, text, shortest) {
+function addUnit(units, template, text, shortest, whole) {
   const plain = letters(text);
   if (plain.length < shortest) return;
-  units.push({ template, trigrams: trigrams(plain), size: plain.length, weight: 0 });
+  const start = whole.slice(0, 12);
+  units.push({ template, trigrams: trigrams(plain), size: plain.length, start, weight: 0 });
 }
 
 /** Return the best score of every template that shares enough with *text*. */
@@ -908,13 +933,15 @@ function similar(text, near) {
       const enough = Math.min(1, weight / 6000);
       score = Math.max(score, precision * precision * (0.6 + 0.35 * enough));
     }
+    if (plain.startsWith(unit.start)) score += 0.03;
     if (score < 0.3) continue;
     const known = found.get(unit.template);
     if (known === undefined || known < score) found.set(unit.template, score);
   }
-  return [...found].map(([template, score]) => ({ template, score: score * 0.79 }));
+  return [...found].map(([template, score]) => ({ template, score: Math.min(score, 1) * 0.79 }));
 }
 
+const CODE = /^(?:-+> ?[0-9]+|[0-9]+ {2,})/;
 const FRAME = new RegExp(TABLES.frameLine);
 
 /** Return the lines that most resemble messages, each alone and with the lines it may go on in. */
@@ -927,7 +954,7 @@ function nearWindows(paste, index) {
     if (raw.length < 12) continue;
     const words = wordsOf(raw);
     let weight = 0;
-    for (const word of words) if (index.keys.has(word)) weight += 1;
+    for (const word of words) if (index.words.has(word)) weight += 1;
     const raised = /(?:Error|Exception|Warning)["'`]?[ \t]*[:(]|what\(\):/.test(raw);
     const score = (raised ? 3 : 0) + weight / Math.sqrt(words.length + 4);
     if (score < 0.35) continue;
@@ -942,8 +969,11 @@ function nearWindows(paste, index) {
   const windows = [];
   for (const [, i] of ranked.slice(0, TABLES.nearWindows)) {
     let text = messagePart(stripped(lines[i]));
-    if (FRAME.test(text)) continue;
+    if (FRAME.test(text) || CODE.test(text)) continue;
+    if (i > 0 && /^File ["']/.test(stripped(lines[i - 1])) && !/Error|Exception|Warning/.test(text)) continue;
     windows.push({ line: i, text });
+    const plain = text.replace(VALUES, " ");
+    if (plain !== text) windows.push({ line: i, text: plain });
     for (let k = i + 1; k < lines.length && k <= i + 4 && text.length < 600; k += 1) {
       const next = stripped(lines[k]);
       if (next.trim() === "" || FRAME.test(next)) break;
@@ -959,6 +989,10 @@ function nearWindows(paste, index) {
   }
   return windows;
 }
+
+/** What stands in holes: quoted and bracketed values, names with digits, dots or capitals inside. */
+const VALUES =
+  /'[^']{0,60}'|"[^"]{0,60}"|<[^<>]{0,60}>|\[[^[\]]{0,80}\]|[A-Za-z_]{0,40}[0-9_.:](?=[A-Za-z0-9_])[A-Za-z0-9_.:]{0,80}|[A-Za-z]{1,40}[0-9]{1,9}|[A-Za-z_]{0,40}Backward|[A-Z][a-z]{1,30}[A-Z][A-Za-z0-9]{1,60}/g;
 
 function messagePart(text) {
   ANY_RAISED.lastIndex = 0;
@@ -1074,7 +1108,7 @@ function findSymptoms(paste, index) {
 }
 
 function looksRaised(text) {
-  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]*(?:Error|Exception)\b[ \t]*[:(]/.test(text);
+  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]*(?:Error|Exception|Warning)\b[ \t]*[:(]|\bERROR: /.test(text);
 }
 
 // -- 6. Not ours ----------------------------------------------------------------------------------
