@@ -15,6 +15,7 @@
 #     "inventory/function-instantiated",
 #     "inventory/function-legacy-call",
 #     "inventory/function-both-backward-and-vjp",
+#     "inventory/function-backward-none-grad-arith",
 # ]
 #
 # [[tool.autograd-errors.error]]
@@ -25,6 +26,11 @@
 # [[tool.autograd-errors.error]]
 # raises = "TypeError"
 # message = "<function>.backward() takes 1 positional argument but 2 were given"
+# source = "torch/csrc/autograd/python_function.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "TypeError"
+# message = "unsupported operand type(s) for *: 'NoneType' and '<type>'"
 # source = "torch/csrc/autograd/python_function.cpp"
 #
 # [[tool.autograd-errors.error]]
@@ -121,6 +127,27 @@ class SumAndDifference(torch.autograd.Function):
 
 try:
     SumAndDifference.apply(x, x)[0].sum().backward()
+except TypeError:
+    traceback.print_exc()
+
+# %%
+# With ``set_materialize_grads(False)`` an unused output's gradient is ``None``, and
+# ``backward`` must expect that.
+
+
+class Unmaterialized(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2.0, x * 3.0
+
+    @staticmethod
+    def backward(ctx, grad_first, grad_second):
+        return grad_first * 2.0 + grad_second * 3.0
+
+
+try:
+    Unmaterialized.apply(x)[0].sum().backward()
 except TypeError:
     traceback.print_exc()
 

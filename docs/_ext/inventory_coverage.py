@@ -40,12 +40,12 @@ class Row:
 
     @property
     def is_silent(self) -> bool:
-        return self.family.startswith("silent-")
+        return self.kind == "silent"
 
     @property
     def is_core(self) -> bool:
         """Return whether the row belongs to the families of everyday eager autograd."""
-        return self.is_silent or self.family in CORE_FAMILIES
+        return self.family.startswith("silent-") or self.family in CORE_FAMILIES
 
     @property
     def cause(self) -> str:
