@@ -40,6 +40,8 @@ except RuntimeError:
 print(prediction.requires_grad, prediction.detach().requires_grad)
 assert not prediction.detach().requires_grad
 
+# draw: loss, prediction
+
 # %%
 # Use the torch function
 # ----------------------

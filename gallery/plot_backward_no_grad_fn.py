@@ -64,6 +64,8 @@ print(first.grad_fn is not None, first.requires_grad)
 print(second.grad_fn, second.requires_grad)
 assert first.requires_grad and not second.requires_grad
 
+# draw: first, second
+
 # %%
 # Which page is yours
 # -------------------

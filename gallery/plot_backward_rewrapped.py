@@ -43,6 +43,8 @@ total = fit + penalty
 print(loss.grad_fn, total.grad_fn is not None)
 torch.testing.assert_close(loss, total.detach())
 
+# draw: loss, total
+
 # %%
 # Compute with the tensors, print their numbers
 # ---------------------------------------------

@@ -39,6 +39,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: loss
+
 # %%
 # How to read the message
 # -----------------------
@@ -67,6 +69,8 @@ def nodes(tensor):
 both = nodes(loss_a) & nodes(loss_b)
 print(sorted(node.name() for node in both))
 assert shared.grad_fn in both
+
+# draw: loss_a, loss_b
 
 # %%
 # An addition saves nothing, so a sum may be walked again without a message. Such

@@ -41,6 +41,8 @@ except RuntimeError:
 print(kernel.grad_fn is not None, kernel.is_leaf)
 assert not kernel.is_leaf
 
+# draw: kernel
+
 # %%
 # Compute it inside the loop
 # --------------------------

@@ -41,6 +41,8 @@ except RuntimeError:
 
 print(features.requires_grad, features.is_leaf)
 
+# draw: features
+
 # %%
 # To read it from .grad, retain it
 # --------------------------------

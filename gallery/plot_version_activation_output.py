@@ -44,6 +44,9 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: attention
+# timeline: attention
+
 # %%
 # Which activations save their result
 # -----------------------------------

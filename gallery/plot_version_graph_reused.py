@@ -46,6 +46,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: fake
+
 # %%
 # The first round is right. The second one needs the weights from before the
 # first ``step()``, and the `version counter` says that they are gone.

@@ -68,6 +68,8 @@ except RuntimeError:
 
 print(list(discriminator[2].weight.shape), discriminator[2].weight._version)
 
+# draw: g_loss
+
 # %%
 # If the generator meets the updated discriminator, compute its loss after the step
 # ---------------------------------------------------------------------------------

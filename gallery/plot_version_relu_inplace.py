@@ -53,6 +53,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: hidden
+
 # %%
 # In your own layers, drop the flag
 # ---------------------------------

@@ -41,6 +41,9 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: out
+# timeline: out
+
 # %%
 # Write the sum into a new tensor
 # -------------------------------

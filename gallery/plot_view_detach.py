@@ -41,6 +41,8 @@ except RuntimeError:
 
 print(rotation._is_view(), rotation.T._is_view(), (rotation * 1.0)._is_view())
 
+# draw: rotation
+
 # %%
 # Use detach, and rebind the name
 # -------------------------------

@@ -66,6 +66,8 @@ except RuntimeError:
 print(first.grad_fn is second.grad_fn, first.grad_fn)
 assert first.grad_fn is second.grad_fn
 
+# draw: first, second
+
 # %%
 # The wording changes when the *other* side is written, and the piece is used
 # afterwards:

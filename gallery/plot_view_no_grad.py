@@ -72,6 +72,8 @@ except RuntimeError:
 
 print(table.grad_fn, table._base is bias, bias.requires_grad)
 
+# draw: table
+
 # %%
 # The same happens when a view of that view is written, and the message then
 # names the last step:

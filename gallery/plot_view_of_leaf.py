@@ -49,6 +49,8 @@ except RuntimeError:
 
 print(per_anchor._base is bias, bias.is_leaf)
 
+# draw: per_anchor
+
 # %%
 # An index, a slice and a transpose are views as well. A mask is not one, and
 # neither is ``[:]``: there the write goes to the parameter itself, and the

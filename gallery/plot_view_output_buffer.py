@@ -48,6 +48,8 @@ states.sum().backward()
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.full((2,), 1.0 + 2.0 + 3.0))
 
+# draw: states
+
 # %%
 # Or leave the flag out
 # ---------------------
@@ -64,6 +66,8 @@ states.sum().backward()
 print(states.requires_grad, states.is_leaf, states.grad_fn)
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.full((2,), 1.0 + 2.0 + 3.0))
+
+# draw: states
 
 # %%
 # If the starting values are learned, write into a copy

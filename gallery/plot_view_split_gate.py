@@ -33,6 +33,8 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
+# draw: gate, value
+
 # %%
 # Multiply out of place
 # ---------------------

@@ -77,6 +77,8 @@ weight[:, 1] += 0.5 * edit
 print(edit.grad)
 torch.testing.assert_close(edit.grad, torch.full((2,), 0.5))
 
+# draw: weight
+
 # %%
 # If the table is constant, make it a buffer
 # ------------------------------------------
