@@ -84,6 +84,13 @@ def record(session: nox.Session) -> None:
 
 
 @nox.session
+def inventory(session: nox.Session) -> None:
+    """Renew the committed list of torch's names that pages link to."""
+    install(session, "docs")
+    session.run("python", "-m", "tools.torch_inventory")
+
+
+@nox.session
 def operations(session: nox.Session) -> None:
     """Try all differentiable operations and write what they save, view and share."""
     install(session, "docs")

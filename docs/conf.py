@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -18,21 +19,32 @@ repository = os.environ.get(
 # -- Extensions ----------------------------------------------------------------------------------
 extensions = [
     "myst_parser",
+    "notfound.extension",
+    "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    # our own, in docs/_ext
+    "sphinx_sitemap",
+    # our own, in docs/_ext, in the order of the data flow
     "gallery_build",
+    "graph_pictures",
     "error_domain",
     "error_page",
-    "error_catalogue",
-    "glossary_backlinks",
     "recorded_output",
     "release_history",
+    "operation_tables",
+    "glossary_backlinks",
+    "coverage_report",
+    "error_catalogue",
+    "site_files",
 ]
 
 # -- Errors --------------------------------------------------------------------------------------
 autograd_errors_device = os.environ.get("AUTOGRAD_ERRORS_DEVICE", "cpu")
 autograd_errors_repository = repository
+autograd_errors_summary = (
+    "Every error, warning and silent mistake of PyTorch's autograd, reproduced, repaired, and "
+    "proved with a gradient known another way."
+)
 autograd_errors_families = {
     "leaf": "Leaf tensors",
     "view": "Views",
@@ -79,7 +91,8 @@ autograd_errors_families = {
 # -- Links ---------------------------------------------------------------------------------------
 default_role = "any"
 nitpicky = True
-nitpick_ignore_regex = [(r"any", r"torch\..*")]
+intersphinx_mapping = {"torch": ("https://docs.pytorch.org/docs/2.13/", "_data/torch.inv")}
+intersphinx_disabled_reftypes = ["std:doc"]
 
 # -- Sources -------------------------------------------------------------------------------------
 exclude_patterns = ["_build", "_data", "_ext", "errors/*.json"]
@@ -90,7 +103,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "errors",
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": (),
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("matplotlib", "graph_pictures.scrape"),
     "reset_modules": (),  # every script runs in a process of its own
     "show_memory": False,
     "show_signature": False,
@@ -122,6 +135,11 @@ html_theme_options = {
 }
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+sitemap_url_scheme = "{link}"
+sitemap_show_lastmod = False
+sitemap_excludes = ["404.html", "genindex.html", "search.html"]
+notfound_urls_prefix = urlsplit(html_baseurl).path
 
 # -- Link check ----------------------------------------------------------------------------------
 linkcheck_timeout = 20

@@ -125,9 +125,7 @@ class MiniSite:
             "autograd_errors_families": {"one": "One", "two": "Two", "other": "Other"},
             "autograd_errors_time_limit": 10,
             "autograd_errors_commit": "c0ffee",
-            "html_static_path": [],
-            "html_css_files": [],
-            "templates_path": [],
+            "intersphinx_mapping": {},
             **settings,
         }
         warnings = io.StringIO()
