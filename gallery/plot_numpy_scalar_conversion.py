@@ -11,7 +11,7 @@
 # [[tool.autograd-errors.error]]
 # raises = "UserWarning"
 # message = "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
-# source = "aten/src/ATen/native/Scalar.cpp"
+# source = "torch/csrc/autograd/generated/python_variable_methods.cpp"
 # ///
 """
 A Python number made of a tensor that requires grad
