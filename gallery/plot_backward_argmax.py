@@ -124,4 +124,4 @@ assert scores.grad is None
 # --------
 #
 # * `backward-no-grad-fn`: the other causes of the message
-# * `silent-comparison` and `silent-round`: the same mistake without a message
+# * `silent-step-functions`: the same mistake without a message

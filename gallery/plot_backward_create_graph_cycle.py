@@ -129,4 +129,4 @@ assert not torch.allclose(weight.grad.detach(), 6 * w)
 # --------
 #
 # * `double-create-graph`: ``create_graph`` is missing
-# * `silent-grad-accumulates`
+# * `silent-gradients-add-up`

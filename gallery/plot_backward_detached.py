@@ -117,4 +117,4 @@ assert clipped.is_leaf and weight.grad is None
 #
 # * `backward-no-grad-fn`: the other causes of the message
 # * `numpy-requires-grad`: the message that makes people detach
-# * `silent-detach` and `silent-numpy`: the same cut without a message
+# * `silent-detach` and `silent-item`: the same cut without a message

@@ -75,7 +75,8 @@ assert first.requires_grad and not second.requires_grad
 #
 # - Already the output, and the parameters were frozen: `backward-frozen`.
 # - Already the output, and all parameters require grad: recording was off, see
-#   `backward-under-no-grad`, or `inference-mode-tensors`.
+#   `backward-under-no-grad`, `inference-mode-loss`, or, if it is off everywhere,
+#   `backward-grad-disabled`.
 # - The code runs in a closure that an optimizer calls: `backward-closure`.
 # - After ``argmax``, ``round``, a comparison or a sampled index:
 #   `backward-argmax`.

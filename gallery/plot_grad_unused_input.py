@@ -99,9 +99,7 @@ torch.testing.assert_close(gradients[0], data.expand(2, 2))
 # ``materialize_grads=True`` returns that zero as a tensor, and an update such as
 # ``p - rate * gradient`` goes on working.
 
-gradients = torch.autograd.grad(
-    model(data).sum(), list(model.parameters()), materialize_grads=True
-)
+gradients = torch.autograd.grad(model(data).sum(), list(model.parameters()), materialize_grads=True)
 
 print(gradients[1])
 torch.testing.assert_close(gradients[0], data.expand(2, 2))
