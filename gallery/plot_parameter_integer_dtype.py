@@ -98,4 +98,4 @@ torch.testing.assert_close(
 # --------
 #
 # * `requires-grad-set`: the same rule for a single tensor
-# * `data-resize`: the same rule for an assignment to ``.data``
+# * `data-set`: the same rule for an assignment to ``.data``
