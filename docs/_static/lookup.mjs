@@ -23,8 +23,8 @@ export const TABLES = {
   "nearWindows": 48,
   "symptomScore": 0.3,
   "fold": {
-    "'": "‘’‚‛′´＇`",
-    "\"": "“”„‟″«»「」＂",
+    "'": "‘’‚‛′´",
+    "\"": "“”„‟″«»「」",
     "-": "‐‑‒–—―−",
     " ": "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
     "": "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff",
@@ -71,7 +71,7 @@ export const TABLES = {
   "goesOn": "^(?:Exception raised from|\\(Triggered internally|Traceback \\(most|File \"|frame #|at::|At:|terminate called)",
   "frameLine": "^(?:File \"|File '|at |in <|frame #|Traceback \\(most|[~/][^ ]*\\.py|[A-Za-z]:\\\\)",
   "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|deterministic implementation|on the same device|is not on the expected device|expanded size of the tensor|match the broadcast shape|can't be cast to|converted to Scalar|converted to Python scalars|Boolean value of Tensor|device type tensor to numpy|in forked subprocess|Unable to cast Python|argument \\S* is not a",
-  "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time",
+  "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time|zero_\\b",
   "never": "out of memory|device-side assert|CUDA error",
   "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
   "elsewhere": [
@@ -162,7 +162,7 @@ export const TABLES = {
 };
 
 const HOLE = /<([a-z][a-z0-9_]*)>/;
-const DROPPED = /[\s'"*\\_-]+/g;
+const DROPPED = /[ \t\n'"`*\\_-]+/g;
 const ANSI =
   /(?:\x1b|\u241b|\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[)(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[@-Z^_])/g;
 const BARE_COLOR = /\[[0-9]{1,2}(?:;[0-9]{1,3}){0,5}m/g;
@@ -195,13 +195,16 @@ export function readPaste(text) {
   const whole = clean(text === null || text === undefined ? "" : String(text));
   const lines = [];
   let number = 0;
+  let empty = 0;
   for (const line of whole.split("\n")) {
     number += 1;
+    empty = line === "" ? empty + 1 : 0;
+    if (empty > 2) continue;
     for (const piece of pieces(line)) {
       lines.push({ raw: piece.text, goesOn: piece.goesOn, number, text: null, squashed: null });
     }
   }
-  return { whole, lines: byRank(whole, lines) };
+  return { whole, lines: byRank(whole, lines), regions: new Map() };
 }
 
 /** Return *text* with one kind of quote, dash, space and line end, and without markup. */
@@ -213,7 +216,7 @@ export function clean(text) {
   }
   result = result.replace(/\r\n?/g, "\n").replace(ANSI, "");
   if (result.includes("\\")) {
-    result = result.replace(/[^\n]*\\[^\n]*/g, unescape);
+    result = result.split("\n").map((line) => (line.includes("\\") ? unescape(line) : line)).join("\n");
   }
   if (result.includes("m")) result = result.replace(BARE_COLOR, "");
   if (result.includes("<")) {
@@ -229,7 +232,7 @@ function unescape(line) {
   if (!/\\[^nrtux0"'\\`]|[A-Za-z]:\\/.test(text) || /\\["']|(?:^|[^\\])\\n[^a-z0-9_]/.test(text)) {
     text = text
       .replace(/\\u([0-9a-fA-F]{4})/g, (_, code) => character(parseInt(code, 16)))
-      .replace(/(\\+)n/g, (whole, slashes) => (slashes.length === 1 ? "\n" : whole));
+      .replace(/\\{1,8}n/g, (whole) => (whole.length === 2 ? "\n" : whole));
   }
   return text
     .replace(/(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])/g, "\n")
@@ -252,7 +255,7 @@ for (const [to, from] of Object.entries(TABLES.fold)) {
   for (const character of from) FOLDS.set(character, to);
 }
 const FOLDED = new RegExp(
-  `[\\x00-\\x08\\x0b-\\x1f\\x7f\uff01-\uff5e${[...FOLDS.keys()].filter((c) => c !== "`").join("")}]`,
+  `[\\x00-\\x08\\x0b-\\x1f\\x7f\uff01-\uff5e${[...FOLDS.keys()].join("")}]`,
   "g",
 );
 
@@ -299,31 +302,38 @@ function byRank(whole, lines) {
     if (!streams.has(current)) streams.set(current, []);
     streams.get(current).push(line);
   }
-  return streams.size > 1 ? [].concat(...streams.values()) : lines;
+  const ordered = [];
+  for (const stream of streams.values()) for (const line of stream) ordered.push(line);
+  return ordered;
 }
 
-const PREFIXES = TABLES.prefixes.map((pattern) => new RegExp(`^(?:${pattern})`));
+const PREFIXES = new RegExp(`^(?:${TABLES.prefixes.join("|")}){0,24}`);
 
 /** Return a line without quotation marks of mails, time stamps, ranks and the like. */
 function stripped(line) {
   if (line.text === null) {
-    let text = line.raw;
-    for (let round = 0; round < 8; round += 1) {
-      const before = text.length;
-      for (const prefix of PREFIXES) {
-        const match = prefix.exec(text);
-        if (match) text = text.slice(match[0].length);
-      }
-      if (text.length === before) break;
-    }
-    line.text = text.replace(/[ \t]*[│┃║][ \t]*$/, "");
+    let text = line.raw.slice(PREFIXES.exec(line.raw)[0].length);
+    if (/[│┃║][ \t]*$/.test(text)) text = trimEnd(text, "│┃║ \t");
+    line.text = text;
   }
   return line.text;
 }
 
 /** Return *text* in lower case, without what a wrapped, retyped or quoted text may lack or add. */
 export function squash(text) {
-  return lower(text.replace(DROPPED, "").replace(/`+/g, ""));
+  return lower(text.replace(DROPPED, ""));
+}
+
+function trimEnd(text, characters) {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1])) end -= 1;
+  return text.slice(0, end);
+}
+
+function trimStart(text, characters) {
+  let start = 0;
+  while (start < text.length && characters.includes(text[start])) start += 1;
+  return text.slice(start);
 }
 
 function lower(text) {
@@ -358,11 +368,13 @@ function buildIndex(pages) {
     }
   });
   const index = { pages, templates, keys: new Map(), words: new Set(), near: null, symptoms: null };
-  const frequency = pageFrequency(templates);
+  index.mostLines = Math.max(0, ...templates.map((template) => template.lines));
+  index.longest = Math.max(0, ...templates.map((template) => template.length));
+  const frequency = pageFrequency(templates, (template) => template.words);
   for (const template of templates) {
     const words = [...new Set(template.words)];
     for (const word of words) if (!STOP_WORDS.has(word)) index.words.add(word);
-    const order = words.map((word, place) => [frequency.get(word).size, place, word]);
+    const order = words.map((word, place) => [frequency.get(word), place, word]);
     order.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     template.keys = order.slice(0, 4).map((entry) => entry[2]);
     template.needed = template.keys.length > 2 ? 2 : template.keys.length;
@@ -419,15 +431,18 @@ function wordsOf(text) {
   return lower(text).match(/[a-z]{3,}/g) || [];
 }
 
-function pageFrequency(templates) {
-  const frequency = new Map();
+/** Return on how many pages each item stands; *itemsOf* lists those of one template. */
+function pageFrequency(templates, itemsOf) {
+  const count = new Map();
+  const last = new Map();
   for (const template of templates) {
-    for (const word of template.words) {
-      if (!frequency.has(word)) frequency.set(word, new Set());
-      frequency.get(word).add(template.page);
+    for (const item of itemsOf(template)) {
+      if (last.get(item) === template.page) continue;
+      last.set(item, template.page);
+      count.set(item, (count.get(item) || 0) + 1);
     }
   }
-  return frequency;
+  return count;
 }
 
 // -- 3. Whole messages ----------------------------------------------------------------------------
@@ -450,6 +465,7 @@ function candidates(paste, index) {
   const found = new Map();
   const { lines } = paste;
   for (let i = 0; i < lines.length; i += 1) {
+    if (lines[i].raw.length < 3) continue;
     for (const word of wordsOf(lines[i].raw)) {
       const slots = index.keys.get(word);
       if (slots === undefined) continue;
@@ -466,33 +482,38 @@ function candidates(paste, index) {
             if (line < from) from = line;
           }
         }
-        if (hits >= template.needed) note(found, number, from, i);
+        if (hits >= template.needed) note(found, number, { from, to: i, hits });
       }
     }
   }
   return found;
 }
 
-function note(found, number, from, to) {
+/** Keep a template's three places with most of its words, of equal ones the later. */
+function note(found, number, place) {
   const places = found.get(number);
   if (places === undefined) {
-    found.set(number, [{ from, to }]);
+    found.set(number, [place]);
     return;
   }
   const latest = places[places.length - 1];
-  if (from <= latest.to) {
-    latest.to = to;
-    if (to - latest.from > 40) latest.from = from;
-  } else {
-    places.push({ from, to });
-    if (places.length > 4) places.splice(1, 1);
+  if (place.from <= latest.to) {
+    latest.to = place.to;
+    latest.hits = Math.max(latest.hits, place.hits);
+    if (latest.to - latest.from > 40) latest.from = place.from;
+    return;
+  }
+  places.push(place);
+  if (places.length > 3) {
+    const fewest = Math.min(...places.map((one) => one.hits));
+    places.splice(places.findIndex((one) => one.hits === fewest), 1);
   }
 }
 
 /** Return the matches of one template around one place. */
 function fit(template, place, paste, index) {
   if (template.length < 8) return [];
-  const region = regionOf(template, place, paste);
+  const region = regionOf(template, place, paste, index);
   const { text } = region;
   const first = template.literals.findIndex((literal) => literal !== "");
   const found = [];
@@ -503,7 +524,7 @@ function fit(template, place, paste, index) {
     from = at + 1;
     const spans = followHoles(template, text, at, first);
     if (spans === null) continue;
-    const match = place_(template, region, spans, first, paste, index);
+    const match = bestEnd(template, region, spans, first, paste, index);
     if (match !== null) {
       found.push(match);
       from = spans[spans.length - 1][1];
@@ -512,12 +533,37 @@ function fit(template, place, paste, index) {
   return found.slice(-2);
 }
 
+/** Return the match that *spans* make; let the last words come later if the message ends there. */
+function bestEnd(template, region, spans, first, paste, index) {
+  const match = messageAt(template, region, spans, first, paste, index);
+  const last = template.literals.length - 1;
+  if (match === null || match.sure || last === first) return match;
+  const literal = template.literals[last];
+  let at = spans[spans.length - 1][0];
+  for (let attempt = 0; literal !== "" && attempt < 3; attempt += 1) {
+    const room = region.text.slice(at + 1, at + 1 + TABLES.longestHole);
+    const next = room.indexOf(literal);
+    if (next < 0) break;
+    at += 1 + next;
+    const later = [...spans.slice(0, -1), [at, at + literal.length]];
+    const other = messageAt(template, region, later, first, paste, index);
+    if (other !== null && other.sure) return other;
+  }
+  return match;
+}
+
 /** Return the squashed text of the lines around a place, and where each line begins in it. */
-function regionOf(template, place, paste) {
-  const { lines } = paste;
+function regionOf(template, place, paste, index) {
   const many = template.many.some(Boolean);
-  const limit = (many ? TABLES.afterMany : TABLES.after) + template.length;
-  const reach = TABLES.reach + template.lines;
+  const key = `${place.from} ${place.to} ${many}`;
+  if (!paste.regions.has(key)) paste.regions.set(key, makeRegion(place, many, paste, index));
+  return paste.regions.get(key);
+}
+
+function makeRegion(place, many, paste, index) {
+  const { lines } = paste;
+  const reach = TABLES.reach + index.mostLines;
+  const limit = (many ? TABLES.afterMany : TABLES.after) + index.longest;
   let start = place.from;
   for (let size = 0; start > 0 && place.from - start < reach; start -= 1) {
     size += lines[start - 1].raw.length;
@@ -526,10 +572,9 @@ function regionOf(template, place, paste) {
   const offsets = [];
   const parts = [];
   let size = 0;
-  let i = start;
-  for (; i < lines.length; i += 1) {
+  for (let i = start; i < lines.length; i += 1) {
     if (i > place.to && (size > limit || (!many && i - place.to > reach))) break;
-    if (size > TABLES.before + limit) break;
+    if (size > TABLES.before + TABLES.after + limit) break;
     const squashed = squashedLine(lines[i]);
     offsets.push(size);
     parts.push(squashed);
@@ -548,16 +593,16 @@ function followHoles(template, text, at, first) {
       spans.push([end, end]);
       continue;
     }
-    const next = text.indexOf(literals[i], end);
     const room = template.many[i - 1] ? TABLES.afterMany : TABLES.longestHole;
-    if (next < 0 || next - end > room) return null;
+    const next = end + text.slice(end, end + room + literals[i].length).indexOf(literals[i]);
+    if (next < end) return null;
     spans.push([next, next + literals[i].length]);
   }
   return spans;
 }
 
 /** Return the match that *spans* make, if a message begins and ends there. */
-function place_(template, region, spans, first, paste, index) {
+function messageAt(template, region, spans, first, paste, index) {
   const { lines } = paste;
   const last = template.literals.length - 1;
   let begin = pointOf(region, spans[0][0], paste, false);
@@ -571,7 +616,7 @@ function place_(template, region, spans, first, paste, index) {
     while (values.length < first) values.push("");
   }
   const before = stripped(line).slice(0, begin.column);
-  const raised = RAISED.exec(before.replace(/["'`\s]+$/, ""));
+  const raised = RAISED.exec(trimEnd(before, `${SPACE}"'\``));
   let sure = beginsMessage(before, line.goesOn);
   for (let i = first; i < last; i += 1) {
     const k = i - first;
@@ -602,9 +647,8 @@ function place_(template, region, spans, first, paste, index) {
     end,
     lineNumber: lines[begin.line].number,
     endNumber: lines[end.line].number,
-    spans: spans.map((span) => [span[0] , span[1]]),
-    regionStart: region.start,
     sure: true,
+    otherType: false,
   };
   if (raised && template.raises && !sameType(raised[1], template.raises)) {
     if (template.length < 40) return null;
@@ -640,7 +684,9 @@ function pointOf(region, position, paste, after) {
   return { line: start + low, column: after ? column + 1 : column };
 }
 
-const DROPS = new Set(" \t\n\r\f\v'\"*\\_-`");
+const SPACE = " \t\n";
+const MARKS = `'"\`*_-`;
+const DROPS = new Set(`${SPACE}${MARKS}\\`);
 
 /** Return what stands before the first literal of a message that begins with a hole, or null. */
 function leadingHole(before) {
@@ -654,7 +700,7 @@ function leadingHole(before) {
 
 /** Return whether a message can begin after *before* on its line. */
 function beginsMessage(before, goesOn) {
-  const text = before.replace(/["'`*_\s-]+$/, "");
+  const text = trimEnd(before, SPACE + MARKS);
   if (text === "") return !goesOn || before !== "";
   const last = text[text.length - 1];
   if (!/[A-Za-z0-9.]/.test(last)) return true;
@@ -670,7 +716,7 @@ const GOES_ON = new RegExp(TABLES.goesOn);
 function endsMessage(template, end, paste) {
   const text = stripped(paste.lines[end.line]);
   const rest = text.slice(end.column);
-  const next = rest.replace(/^["'`*_\s]+/, "");
+  const next = trimStart(rest, `${SPACE}"'\`*_`);
   if (next === "") return true;
   if (!/^[A-Za-z0-9(]/.test(next)) return !/^[-=/\\+[{<@#$%^&]/.test(next) || rest !== next;
   if (/^[A-Za-z0-9_]/.test(rest)) return false;
@@ -688,9 +734,7 @@ function tailOf(template, hole, from, paste) {
       text += `\n${next}`;
     }
   }
-  return text.slice(0, TABLES.longestTail).replace(/["'`)\]]*\s*$/, (end) =>
-    /[)\]]/.test(end) ? end.trim() : "",
-  );
+  return text.slice(0, TABLES.longestTail);
 }
 
 function textBetween(from, to, paste) {
@@ -703,7 +747,7 @@ function textBetween(from, to, paste) {
 }
 
 function tidy(value) {
-  return value.replace(/\s+/g, " ").replace(/^[ `'"]+|[ `'"]+$/g, "");
+  return trimEnd(trimStart(value.replace(/[ \t\n]+/g, " "), " `'\""), " `'\"");
 }
 
 /** Give each of two holes with nothing but a space or a quote between them its part. */
@@ -760,39 +804,37 @@ const OWN_FRAMES = new RegExp(TABLES.ownFrames);
  * argument") and nothing else in the paste speaks of autograd.
  */
 function isCommon(match, paste) {
-  if (!match.template.common) return false;
+  if (!match.template.common || OWN.test(match.text)) return false;
   return !OWN_FRAMES.test(contextOf(match.begin.line, match.end.line, paste));
 }
 
 /** Drop a match that is part of a longer message. */
 function withoutParts(matches) {
-  const position = (match, point) => point.line * 100000 + point.column;
-  const kept = [];
-  for (const match of matches) {
-    const [from, to] = [position(match, match.begin), position(match, match.end)];
-    const covered = matches.some((other) => {
-      if (other === match) return false;
-      const [start, stop] = [position(other, other.begin), position(other, other.end)];
-      if (to <= start || stop <= from) return false;
-      if (start === from && stop === to) return better(other, match, matches);
-      return other.template.length > match.template.length || (
-        other.template.length === match.template.length && better(other, match, matches)
-      );
-    });
-    if (!covered) kept.push(match);
+  matches.forEach((match, order) => {
+    match.order = order;
+    match.from = match.begin.line * 10000 + match.begin.column;
+    match.to = match.end.line * 10000 + match.end.column;
+  });
+  const sorted = matches.slice().sort((a, b) => a.from - b.from || b.to - a.to || a.order - b.order);
+  const covered = new Set();
+  for (let i = 0; i < sorted.length; i += 1) {
+    for (let k = i + 1; k < sorted.length && sorted[k].from < sorted[i].to; k += 1) {
+      covered.add(better(sorted[i], sorted[k]) ? sorted[k] : sorted[i]);
+    }
   }
-  return kept;
+  return matches.filter((match) => !covered.has(match));
 }
 
-/** Return whether *one* describes the same words better than *two*. */
-function better(one, two, matches) {
-  if (Boolean(one.otherType) !== Boolean(two.otherType)) return !one.otherType;
+/** Return whether *one* describes the words that both cover better than *two*. */
+function better(one, two) {
+  const same = one.from === two.from && one.to === two.to;
+  if (same && one.otherType !== two.otherType) return !one.otherType;
   if (one.template.length !== two.template.length) {
     return one.template.length > two.template.length;
   }
   const [old, older] = [one.template.releases !== null, two.template.releases !== null];
   if (old !== older) return !old;
-  return matches.indexOf(one) < matches.indexOf(two);
+  return one.order < two.order;
 }
 
 function isWarning(template) {
@@ -871,7 +913,6 @@ function weigh(total, frequency) {
 /** Return the trigrams of every message and of each of its sentences, weighed by rarity. */
 function buildNear(index) {
   const units = [];
-  const frequency = new Map();
   index.templates.forEach((template, number) => {
     const whole = template.parts.join(" ");
     addUnit(units, number, whole, 12, letters(whole));
@@ -879,14 +920,13 @@ function buildNear(index) {
     if (sentences.length > 1) {
       for (const sentence of sentences) addUnit(units, number, sentence, 24, letters(whole));
     }
-    for (const trigram of trigrams(letters(whole))) {
-      if (!frequency.has(trigram)) frequency.set(trigram, new Set());
-      frequency.get(trigram).add(template.page);
-    }
   });
+  const frequency = pageFrequency(index.templates, (template) =>
+    trigrams(letters(template.parts.join(" "))),
+  );
   const total = Math.max(1, index.pages.length);
   const weights = new Map();
-  for (const [trigram, pages] of frequency) weights.set(trigram, weigh(total, pages.size));
+  for (const [trigram, pages] of frequency) weights.set(trigram, weigh(total, pages));
   const postings = new Map();
   units.forEach((unit, number) => {
     unit.weight = 0;
@@ -903,7 +943,8 @@ function addUnit(units, template, text, shortest, whole) {
   const plain = letters(text);
   if (plain.length < shortest) return;
   const start = whole.slice(0, 12);
-  units.push({ template, trigrams: trigrams(plain), size: plain.length, start, weight: 0 });
+  const unit = { template, trigrams: trigrams(plain), size: plain.length, start, weight: 0 };
+  units.push({ ...unit, whole: plain === whole });
 }
 
 /** Return the best score of every template that shares enough with *text*. */
@@ -923,11 +964,13 @@ function similar(text, near) {
     }
   }
   const found = new Map();
+  const whole = new Map();
   for (const [number, weight] of shared) {
     const unit = near.units[number];
     const recall = weight / unit.weight;
     const precision = weight / own;
     let score = (2 * recall * precision) / (recall + precision);
+    if (unit.whole) whole.set(unit.template, score);
     if (unit.size >= 30) score = Math.max(score, recall * recall * 0.95);
     if (plain.length >= 12) {
       const enough = Math.min(1, weight / 6000);
@@ -938,7 +981,10 @@ function similar(text, near) {
     const known = found.get(unit.template);
     if (known === undefined || known < score) found.set(unit.template, score);
   }
-  return [...found].map(([template, score]) => ({ template, score: Math.min(score, 1) * 0.79 }));
+  return [...found].map(([template, score]) => ({
+    template,
+    score: Math.min(score, 1) * 0.77 + (whole.get(template) || 0) * 0.02,
+  }));
 }
 
 const CODE = /^(?:-+> ?[0-9]+|[0-9]+ {2,})/;
@@ -1108,7 +1154,7 @@ function findSymptoms(paste, index) {
 }
 
 function looksRaised(text) {
-  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]*(?:Error|Exception|Warning)\b[ \t]*[:(]|\bERROR: /.test(text);
+  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]{0,80}(?:Error|Exception|Warning)\b[ \t]*[:(]|\bERROR: /.test(text);
 }
 
 // -- 6. Not ours ----------------------------------------------------------------------------------
@@ -1136,6 +1182,7 @@ function matchResults(matches, paste, index) {
   const results = [];
   const seen = new Set();
   for (const match of matches) {
+    if (results.length === TABLES.wantedResults) break;
     if (seen.has(match.page.id)) continue;
     seen.add(match.page.id);
     const context = contextOf(match.begin.line, match.end.line, paste);
@@ -1143,6 +1190,7 @@ function matchResults(matches, paste, index) {
   }
   for (const first of results.slice()) {
     for (const cause of first.causes) {
+      if (results.length === TABLES.wantedResults) break;
       if (!cause.likely || seen.has(cause.id)) continue;
       seen.add(cause.id);
       const page = index.pages.find((other) => other.id === cause.id);
@@ -1159,6 +1207,7 @@ function nearResults(found, paste, index) {
   const results = [];
   const seen = new Set();
   for (const entry of found) {
+    if (results.length === TABLES.wantedResults) break;
     if (seen.has(entry.page.id)) continue;
     seen.add(entry.page.id);
     const context = contextOf(entry.at, entry.at, paste);
@@ -1210,7 +1259,7 @@ function contextOf(from, to, paste) {
 }
 
 function beforeMessage(line) {
-  const cut = line.raw.search(/[A-Za-z_.]*(?:Error|Exception|Warning)[ \t]*:/);
+  const cut = line.raw.search(/[A-Za-z_.]{0,80}(?:Error|Exception|Warning)[ \t]*:/);
   return cut < 0 ? "" : line.raw.slice(0, Math.min(cut, 300));
 }
 
