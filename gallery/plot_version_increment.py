@@ -74,5 +74,5 @@ torch.testing.assert_close(x.grad, torch.from_numpy(2.0 * np.exp([1.0, 2.0])).fl
 # See also
 # --------
 #
-# * `silent-numpy-memory`: what happens without it
+# * `silent-shared-memory`: what happens without it
 # * `version-modified`
