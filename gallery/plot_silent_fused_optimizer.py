@@ -4,6 +4,7 @@
 #
 # [tool.autograd-errors]
 # causes = [
+#     "silent/missing-version-bump",
 #     "silent/silent-fused-optimizer-no-version-bump",
 #     "silent/silent-fused-adam-no-version-bump",
 # ]
