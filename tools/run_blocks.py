@@ -42,6 +42,7 @@ def main(jobs_file, results_file):
     try:
         if jobs["fork"]:
             prepare(jobs["device"])
+            import_early()
             start = fork_script
         else:
             start = start_script
@@ -189,6 +190,12 @@ def prepare(device):
         torch.set_default_device(device)
     if not hasattr(torch, "testing") or not hasattr(torch.testing, "assert_close"):
         supply_assert_close(torch)
+
+
+def import_early():
+    """Import what many scripts make torch import, once for all forks: it takes seconds."""
+    with contextlib.suppress(ImportError):
+        import torch._dynamo  # noqa: F401  # every optimizer step asks for it
 
 
 def main_module(script):
