@@ -10,6 +10,7 @@
 #     "inventory/leaf-inplace-op",
 #     "inventory/leaf-inplace-foreach",
 #     "inventory/leaf-inplace-metadata-op",
+#     "inventory/ddp-create-graph-leaf",
 # ]
 #
 # [[tool.autograd-errors.error]]
@@ -66,6 +67,7 @@ assert scale.tolist() == [1.0, 2.0]
 # - The first layer is ``ReLU(inplace=True)``: `leaf-relu-on-input`.
 # - You clamp an image that you optimize: `leaf-clamp-input`.
 # - It happens only in a thread: `leaf-other-thread`.
+# - ``backward`` raises it, under `DDP` with ``create_graph=True``: `ddp-limits`.
 # - The message says "a view of a leaf": `view-of-leaf`.
 # - The message says "has been used": `leaf-mark-dirty`.
 
