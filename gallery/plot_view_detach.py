@@ -3,7 +3,11 @@
 # dependencies = ["torch"]
 #
 # [tool.autograd-errors]
-# causes = ["view/detach-inplace", "inventory/view-detach-inplace"]
+# causes = [
+#     "view/detach-inplace",
+#     "inventory/view-detach-inplace",
+#     "inventory/ddp-bucket-view-zero-grad",
+# ]
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"
