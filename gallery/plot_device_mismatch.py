@@ -129,3 +129,4 @@ assert leaf.is_leaf and not moved.is_leaf
 #
 # * `optimizer-non-leaf`: what the optimizer says about a moved tensor
 # * `grad-of-nonleaf`: what its ``.grad`` is
+# * `device-cuda`: the messages of a GPU
