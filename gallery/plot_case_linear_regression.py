@@ -191,7 +191,7 @@ axes.semilogy(expected, color="tab:gray", linewidth=6, alpha=0.5, label="without
 axes.semilogy(manual, color="tab:blue", label="no_grad, optimizer, module")
 axes.set_xlabel("step")
 axes.set_ylabel("mean squared error")
-axes.legend()
+axes.legend(loc="lower left")
 figure.tight_layout()
 
 # %%
