@@ -8,6 +8,7 @@
 #     "inventory/data-set-incompatible-type",
 #     "inventory/data-set-non-tensor",
 #     "inventory/data-delete",
+#     "inventory/legacy-variable-not-tensor",
 # ]
 #
 # [[tool.autograd-errors.error]]

@@ -5,8 +5,9 @@
 # [tool.autograd-errors]
 # causes = [
 #     "inventory/legacy-variable-volatile", "inventory/volatile-set", "inventory/volatile-read",
-#     "inventory/legacy-variable-volatile-and-requires-grad", "inventory/legacy-variable-not-tensor",
+#     "inventory/legacy-variable-volatile-and-requires-grad",
 # ]
+# shows = ["data-set"]
 #
 # [[tool.autograd-errors.error]]
 # raises = "UserWarning"
@@ -21,11 +22,6 @@
 # [[tool.autograd-errors.error]]
 # raises = "ValueError"
 # message = "Variable can't be volatile and require_grad at the same time!"
-# source = "torch/csrc/autograd/python_legacy_variable.cpp"
-#
-# [[tool.autograd-errors.error]]
-# raises = "TypeError"
-# message = "Variable data has to be a tensor, but got <type>"
 # source = "torch/csrc/autograd/python_legacy_variable.cpp"
 # ///
 """
