@@ -87,6 +87,17 @@ print(scale.is_leaf, scale.grad)
 torch.testing.assert_close(scale.grad, 2 * torch.tensor([2.0, 3.0]))
 
 # %%
+# A write through `detach` does the same without a block. That it "kills the
+# gradient" is a rumor; only a loss computed from the detached tensor has none.
+
+scale = torch.tensor([1.0, 2.0], requires_grad=True)
+scale.detach().zero_()
+(scale**2 + scale).sum().backward()
+
+print(scale.grad)
+torch.testing.assert_close(scale.grad, 2 * torch.zeros(2) + 1)
+
+# %%
 # If the change is part of the computation, make a new tensor
 # -----------------------------------------------------------
 #
@@ -128,7 +139,7 @@ torch.testing.assert_close(weight.grad, torch.tensor([[4.0, 5.0, 6.0]]))
 # What only hides the error
 # -------------------------
 #
-# "Use `detach`" is right for a change nobody learns from, and wrong when the
+# "Use ``detach()``" is right for a change nobody learns from, and wrong when the
 # loss continues on the detached tensor. No gradient comes back, and the leaf
 # has changed as well, since both share one `storage`:
 
