@@ -70,7 +70,7 @@ export const TABLES = {
   "leadIn": "(?:that|error|errors|exception|warning|message|messages|says|say|saying|said|reads|read|raises|raised|throws|threw|gives|gave|reports|reported|shows|showed|prints|printed|runtimeerror|valueerror|typeerror)$",
   "goesOn": "^(?:Exception raised from|\\(Triggered internally|Traceback \\(most|File \"|frame #|at::|At:|terminate called)",
   "frameLine": "^(?:File \"|File '|at |in <|frame #|Traceback \\(most|[~/][^ ]*\\.py|[A-Za-z]:\\\\)",
-  "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|deterministic implementation|on the same device|is not on the expected device|expanded size of the tensor|match the broadcast shape|can't be cast to|converted to Scalar|converted to Python scalars|Boolean value of Tensor|device type tensor to numpy|in forked subprocess|Unable to cast Python|argument \\S* is not a",
+  "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|deterministic implementation|on the same device|is not on the expected device|expanded size of the tensor|match the broadcast shape|can't be cast to|cannot be broadcast to indexing|storage that is not resizable|converted to Scalar|converted to Python scalars|Boolean value of Tensor|device type tensor to numpy|in forked subprocess|Unable to cast Python|argument \\S* is not a",
   "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time|zero_\\b",
   "never": "out of memory|device-side assert|CUDA error",
   "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
@@ -177,7 +177,7 @@ export function lookup(text, catalogue) {
   const found = findMessages(paste, index);
   const sure = found.filter((match) => match.sure);
   if (sure.length) return answer("match", matchResults(sure, paste, index), "");
-  const near = found.length ? found.map(asNear) : findNear(paste, index);
+  const near = nearest([...found.map(asNear), ...findNear(paste, index)]);
   if (near.length) return answer("near", nearResults(near, paste, index), TABLES.notSure);
   const symptoms = findSymptoms(paste, index);
   if (symptoms.length) return answer("near", nearResults(symptoms, paste, index), TABLES.bySymptom);
@@ -601,6 +601,9 @@ function followHoles(template, text, at, first) {
   return spans;
 }
 
+/** What no value of a hole holds: the hole ran into another line of the paste. */
+const STRAY = /\n[^\n]*\n[^\n]*\n|(?:Error|Exception|Warning): |File "/;
+
 /** Return the match that *spans* make, if a message begins and ends there. */
 function messageAt(template, region, spans, first, paste, index) {
   const { lines } = paste;
@@ -625,7 +628,9 @@ function messageAt(template, region, spans, first, paste, index) {
     if (template.literals[i + 1] === "") {
       values.push(i + 1 === last ? tailOf(template, i, from, paste) : "");
     } else {
-      values.push(textBetween(from, to, paste));
+      const value = textBetween(from, to, paste);
+      if (!template.many[i] && STRAY.test(value)) return null;
+      values.push(value);
     }
   }
   const end = pointOf(region, spans[spans.length - 1][1], paste, true);
@@ -808,33 +813,27 @@ function isCommon(match, paste) {
   return !OWN_FRAMES.test(contextOf(match.begin.line, match.end.line, paste));
 }
 
-/** Drop a match that is part of a longer message. */
+/** Keep, of matches that share words, the one that describes them best: the longest template. */
 function withoutParts(matches) {
   matches.forEach((match, order) => {
     match.order = order;
     match.from = match.begin.line * 10000 + match.begin.column;
     match.to = match.end.line * 10000 + match.end.column;
   });
-  const sorted = matches.slice().sort((a, b) => a.from - b.from || b.to - a.to || a.order - b.order);
-  const covered = new Set();
-  for (let i = 0; i < sorted.length; i += 1) {
-    for (let k = i + 1; k < sorted.length && sorted[k].from < sorted[i].to; k += 1) {
-      covered.add(better(sorted[i], sorted[k]) ? sorted[k] : sorted[i]);
-    }
+  const kept = [];
+  for (const match of matches.slice().sort(betterFirst)) {
+    if (kept.every((other) => match.to <= other.from || other.to <= match.from)) kept.push(match);
   }
-  return matches.filter((match) => !covered.has(match));
+  return kept;
 }
 
-/** Return whether *one* describes the words that both cover better than *two*. */
-function better(one, two) {
-  const same = one.from === two.from && one.to === two.to;
-  if (same && one.otherType !== two.otherType) return !one.otherType;
-  if (one.template.length !== two.template.length) {
-    return one.template.length > two.template.length;
-  }
-  const [old, older] = [one.template.releases !== null, two.template.releases !== null];
-  if (old !== older) return !old;
-  return one.order < two.order;
+function betterFirst(one, two) {
+  return (
+    two.template.length - one.template.length ||
+    Number(one.otherType) - Number(two.otherType) ||
+    Number(one.template.releases !== null) - Number(two.template.releases !== null) ||
+    one.order - two.order
+  );
 }
 
 function isWarning(template) {
@@ -855,6 +854,16 @@ function laterFirst(a, b) {
 
 // -- 4. Nearly a message --------------------------------------------------------------------------
 
+/** Return the best entry of every page, best first. */
+function nearest(entries) {
+  const best = new Map();
+  for (const entry of entries) {
+    const known = best.get(entry.page.id);
+    if (known === undefined || known.score < entry.score) best.set(entry.page.id, entry);
+  }
+  return [...best.values()].sort((a, b) => b.score - a.score);
+}
+
 function asNear(match) {
   return {
     page: match.page,
@@ -874,8 +883,8 @@ function findNear(paste, index) {
   for (const window of nearWindows(paste, index)) {
     const weight = OWN.test(window.text) ? 1 : 0.7;
     for (const entry of similar(window.text, index.near)) {
-      entry.score *= weight;
       const template = index.templates[entry.template];
+      entry.score *= template.common ? weight * 0.85 : weight;
       const known = best.get(template.page);
       if (known !== undefined && known.score >= entry.score) continue;
       best.set(template.page, {
