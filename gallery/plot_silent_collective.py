@@ -4,7 +4,7 @@
 #
 # [tool.autograd-errors]
 # causes = [
-#     "inventory/silent-collective-no-version-bump",
+#     "silent/silent-collective-no-version-bump",
 # ]
 # symptom = "Gradients are wrong on several GPUs since I average a value across processes for logging."
 # symptom-zh = "多卡时为了打印而 all_reduce 之后梯度错误"

@@ -9,12 +9,7 @@
 # ]
 # symptom = "My loss is flat: I build it with torch.tensor([...]) from other losses."
 # symptom-zh = "loss 不下降，我用 torch.tensor 把多个 loss 组合起来"
-# shows = ["numpy-scalars"]
-#
-# [[tool.autograd-errors.error]]
-# raises = "UserWarning"
-# message = "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
-# source = "torch/csrc/utils/tensor_new.cpp"
+# shows = ["numpy-scalar-conversion"]
 # ///
 """
 Rebuilding a tensor with torch.tensor
