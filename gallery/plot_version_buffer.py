@@ -5,7 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["version-counter/ddp-buffer-broadcast"]
 # cause-of = "version-modified"
-# when = { node = "^$", frame = "(?:[Dd]istributed|ddp|DDP|buffer|[Bb]atch_?[Nn]orm|running_)" }
+# when = { node = "^$" }
 # ///
 """
 A buffer was rewritten between two forwards

@@ -8,7 +8,7 @@
 #     "inventory/version-modified-embedding-max-norm",
 # ]
 # cause-of = "version-modified"
-# when = { node = "^$", shape = "^\\[?\\d+, ?\\d+\\]?$", frame = "(?:[Ee]mbedding|max_norm|renorm)" }
+# when = { node = "^$", shape = "^\\[?\\d+, ?\\d+\\]?$" }
 # ///
 """
 An embedding with max_norm rescaled its weight

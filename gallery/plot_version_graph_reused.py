@@ -5,7 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["version-counter/graph-reused-across-steps"]
 # cause-of = "version-modified"
-# when = { node = "^(AsStrided|T)(Backward\\d*)?$", shape = "^\\[?\\d+, ?\\d+\\]?$", frame = "for |range\\(|retain_graph" }
+# when = { node = "^(AsStrided|T)(Backward\\d*)?$", shape = "^\\[?(?!1,)\\d+, ?\\d+\\]?$" }
 # ///
 """
 A result from before the loop is used in every step

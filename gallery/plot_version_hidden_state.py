@@ -8,7 +8,7 @@
 #     "inventory/rnn-retain-graph-then-step",
 # ]
 # cause-of = "version-modified"
-# when = { node = "^(AsStrided|T)(Backward\\d*)?$", frame = "(?:[Rr][Nn][Nn]|[Gg][Rr][Uu]|[Ll][Ss][Tt][Mm]|hidden|state)" }
+# when = { node = "^(AsStrided|T)(Backward\\d*)?$", shape = "^\\[?(?!1,)\\d+, ?\\d+\\]?$" }
 # ///
 """
 A recurrent state carried over an optimizer step

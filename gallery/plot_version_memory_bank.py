@@ -5,7 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["version-counter/memory-bank-updated"]
 # cause-of = "version-modified"
-# when = { node = "^$", frame = "(?:queue|memory|bank|moco|[Mm]o[Cc]o|contrast)" }
+# when = { node = "^$", shape = "^\\[?\\d+, ?\\d+\\]?$" }
 # ///
 """
 A memory bank was updated before backward

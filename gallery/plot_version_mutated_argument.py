@@ -5,7 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["version-counter/forward-mutates-argument"]
 # cause-of = "version-modified"
-# when = { node = "^(Add|Mul|Sub|Div|Clone)(Backward\\d*)?$", frame = "forward|\\+=" }
+# when = { node = "^(Add|Mul|Sub|Div|Clone)(Backward\\d*)?$" }
 # ///
 """
 A forward changed the tensor it was given

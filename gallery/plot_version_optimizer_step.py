@@ -9,7 +9,7 @@
 #     "inventory/version-modified-inplace-leaf-optimizer-step",
 # ]
 # cause-of = "version-modified"
-# when = { node = "^(AsStrided|T)(Backward\\d*)?$", shape = "^\\[?\\d+, ?\\d+\\]?$" }
+# when = { node = "^((AsStrided|T)(Backward\\d*)?)?$", shape = "^\\[?(?!1,)\\d+(, ?\\d+)*\\]?$", tensor_type = "(?:Float|Double|Half|BFloat16)Tensor" }
 # ///
 """
 An optimizer stepped between forward and backward

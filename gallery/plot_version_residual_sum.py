@@ -5,7 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["version-counter/relu-output-modified", "inventory/version-modified-residual-inplace"]
 # cause-of = "version-modified"
-# when = { node = "^(Relu|Add|NativeBatchNorm)(Backward\\d*)?$", shape = ", ?\\d+" }
+# when = { node = "^Relu(Backward\\d*)?$", shape = ", ?\\d+" }
 # ///
 """
 A residual sum with += after a ReLU

@@ -8,7 +8,7 @@
 #     "inventory/version-modified-slice-assign-in-loop",
 # ]
 # cause-of = "version-modified"
-# when = { node = "^(AsStrided|Select|Slice|Relu|(torch::autograd::)?CopySlices)(Backward\\d*)?$" }
+# when = { node = "^(AsStrided|Select|Slice|(torch::autograd::)?CopySlices)(Backward\\d*)?$", tensor_type = "(?:Float|Double|Half|BFloat16)Tensor" }
 # ///
 """
 Filling a tensor slice by slice in a loop
