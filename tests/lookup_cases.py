@@ -175,7 +175,10 @@ def interleaved_ranks(text: Text) -> str:
 
 def log_stamps(text: Text) -> str:
     lines = ("Training failed\n" + FRAMES + text.line).splitlines()
-    return "\n".join(f"2024-03-09 14:02:{i:02d},{i:03d} - trainer - ERROR - {line}" for i, line in enumerate(lines))
+    return "\n".join(
+        f"2024-03-09 14:02:{i:02d},{i:03d} - trainer - ERROR - {line}"
+        for i, line in enumerate(lines)
+    )
 
 
 def container_log(text: Text) -> str:
@@ -261,9 +264,9 @@ def bold(text: Text) -> str:
 def debugger(text: Text) -> str:
     return (
         '  File "C:/Program Files/JetBrains/PyCharm/plugins/python/helpers/pydev/pydevd.py", line 1483, in _exec\n'
-        '    pydev_imports.execfile(file, globals, locals)  # execute the script\n'
+        "    pydev_imports.execfile(file, globals, locals)  # execute the script\n"
         '  File "C:/Program Files/JetBrains/PyCharm/plugins/python/helpers/pydev/_pydev_imps/_pydev_execfile.py", line 18, in execfile\n'
-        '    exec(compile(contents+"\\n", file, \'exec\'), glob, loc)\n'
+        "    exec(compile(contents+\"\\n\", file, 'exec'), glob, loc)\n"
         f"{text.line}\npython-BaseException\n\n进程已结束,退出代码1"
     )
 
@@ -298,7 +301,11 @@ def wrapped_and_quoted(text: Text) -> str:
 
 def wrapped_in_a_box(text: Text) -> str:
     lines = textwrap.wrap(text.line, 68, break_on_hyphens=False)
-    return "╭─ Traceback (most recent call last) ─╮\n" + "\n".join(f"│ {line:<68} │" for line in lines) + "\n╰──╯"
+    return (
+        "╭─ Traceback (most recent call last) ─╮\n"
+        + "\n".join(f"│ {line:<68} │" for line in lines)
+        + "\n╰──╯"
+    )
 
 
 def one_line(text: Text) -> str:
@@ -381,7 +388,9 @@ def docker_and_stamp(text: Text) -> str:
 
 
 def ray(text: Text) -> str:
-    return "\n".join(f"(TrainWorker pid=4711, ip=10.0.0.3) {line}" for line in (FRAMES + text.line).splitlines())
+    return "\n".join(
+        f"(TrainWorker pid=4711, ip=10.0.0.3) {line}" for line in (FRAMES + text.line).splitlines()
+    )
 
 
 def absl(text: Text) -> str:
@@ -433,11 +442,15 @@ def retyped(text: Text) -> str:
 
 def missing_letters(text: Text) -> str:
     words = text.text.split(" ")
-    return " ".join(word[:-1] if i % 7 == 3 and len(word) > 4 else word for i, word in enumerate(words))
+    return " ".join(
+        word[:-1] if i % 7 == 3 and len(word) > 4 else word for i, word in enumerate(words)
+    )
 
 
 def in_prose(text: Text) -> str:
-    return f"Hi all, my script stops and says that {text.text} and I do not know what to do about it"
+    return (
+        f"Hi all, my script stops and says that {text.text} and I do not know what to do about it"
+    )
 
 
 def interrupted(text: Text) -> str:
