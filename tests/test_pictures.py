@@ -93,6 +93,17 @@ def test_walk_finds_base_and_shared_memory_of_a_view():
     assert boxes["row"].memory == boxes["table"].memory == "A"
 
 
+def test_walk_tells_whose_view_was_saved():
+    weight = torch.ones(2, 3, requires_grad=True)
+    x = torch.ones(1, 3, requires_grad=True)
+    graph = walk({"y": x @ weight.t()}, {"weight": weight, "x": x})
+    key = next(box.key for box in graph.tensors if box.names == ["weight"])
+    assert {(s.name, s.part_of) for s in only(graph, "MmBackward0").saved} == {
+        ("mat2", key),
+        ("self", None),
+    }
+
+
 def test_walk_tells_apart_kinds_of_tensors():
     weight = torch.ones(2, requires_grad=True)
     loss = (weight * 3).sum()

@@ -42,9 +42,9 @@ def dot(graph: Graph) -> str:
         if node.variable:
             lines.append(edge_line(node.key, node.variable, "accumulate"))
         for saved in node.saved:
-            if saved.tensor:
+            if owner := saved.tensor or saved.part_of:
                 kind = "saved stale" if saved.state == "stale" else "saved"
-                lines.append(edge_line(node.key, saved.tensor, kind, constraint=False))
+                lines.append(edge_line(node.key, owner, kind, constraint=False))
     for place in shared_places(graph):
         lines.append(f"  {{ rank=same; {'; '.join(place)} }}")
     return HEAD + "".join(f"{line}\n" for line in lines) + "}\n"
@@ -96,8 +96,9 @@ def node_label(node: Node, graph: Graph) -> list[str]:
 
 def saved_texts(saved: SavedTensor, graph: Graph) -> list[str]:
     """Return what a node's box says about a saved tensor."""
-    names = next((box.names for box in graph.tensors if box.key == saved.tensor), [])
-    owner = f": {names[0]}" if names else ""
+    key = saved.tensor or saved.part_of
+    names = next((box.names for box in graph.tensors if box.key == key), [])
+    owner = f": {'view of ' if saved.part_of else ''}{names[0]}" if names else ""
     if saved.state in ("freed", "hooked"):
         word = "freed" if saved.state == "freed" else "packed by a hook"
         return [f"saved {saved.name}: {word}"]

@@ -19,7 +19,7 @@ import torch
 from torch.autograd.function import FunctionCtx
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
 MOST_NODES = 60
@@ -45,6 +45,8 @@ class SavedTensor:
     now: int | None
     state: str
     """"kept", "stale", "freed", or "hooked" when a hook of the script packed it."""
+    part_of: str | None = None
+    """The key of the drawn tensor that it is another view of."""
 
 
 @dataclass
@@ -201,15 +203,19 @@ class _Walk:
         for original in self.kept:
             for saved, data in saved_tensors(original):
                 if data is not None:
-                    owner = self.owner(data)
+                    owner = self.owner(data, same_memory)
                     saved.tensor = self.box(owner).key if owner is not None else None
+                    whole = self.owner(data, shares_memory) if owner is None else None
+                    saved.part_of = self.box(whole).key if whole is not None else None
                 self.nodes[id(original)].saved.append(saved)
 
-    def owner(self, data: torch.Tensor) -> torch.Tensor | None:
-        """Return the tensor of the script that is *data*, preferring one already drawn."""
+    def owner(
+        self, data: torch.Tensor, fits: Callable[[torch.Tensor, torch.Tensor], bool]
+    ) -> torch.Tensor | None:
+        """Return the tensor of the script that *fits* data, preferring one already drawn."""
         drawn = list(self.tensors.values())
         for tensor in [*drawn, *(tensor for tensor, _ in self.named.values())]:
-            if same_memory(tensor, data):
+            if fits(tensor, data):
                 return tensor
         return None
 
@@ -273,11 +279,15 @@ def memory(tensor: torch.Tensor) -> int | None:
         return None
 
 
+def shares_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether both tensors have one storage."""
+    return memory(one) is not None and memory(one) == memory(other)
+
+
 def same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Return whether both tensors are the same window on the same storage."""
     return (
-        memory(one) is not None
-        and memory(one) == memory(other)
+        shares_memory(one, other)
         and one.storage_offset() == other.storage_offset()
         and one.shape == other.shape
         and one.stride() == other.stride()
