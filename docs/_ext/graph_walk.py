@@ -372,7 +372,8 @@ def inner_function(node: Any) -> str | None:
     forked child only; the gradients that come back are dropped.
     """
     kind = node._input_metadata[0]
-    gradient = torch.ones(tuple(int(size) for size in kind.shape), dtype=kind.dtype)
+    shape = tuple(int(size) for size in kind.shape)
+    gradient = torch.ones(shape, dtype=kind.dtype, device="cpu")  # no CUDA in a forked child
     with torch.autograd.profiler.profile(use_kineto=False) as profile, suppress(RuntimeError):
         node(gradient)  # raises for a stale saved tensor, but notes the function's name before
     for event in profile.function_events:
