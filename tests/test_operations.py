@@ -150,3 +150,43 @@ def test_every_untried_operation_says_why():
     assert all(row["why"] for row in DATA["untried"])
     tried = SAVES.keys() & {row["operation"] for row in DATA["untried"]}
     assert not tried
+
+
+@pytest.fixture
+def table_page(tmp_path):
+    """Return a page with the table of views, opened in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.require_browser import find_browser
+
+    script = (ROOT / "docs" / "_static" / "tables.js").read_text("utf-8")
+    table = html_of("views", *TABLES["views"](DATA))
+    path = tmp_path / "table.html"
+    path.write_text(f"<!doctype html><body>{table}<script>{script}</script>", "utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"{path.as_uri()}?q=reshape")
+        yield page
+        browser.close()
+
+
+def visible_operations(page) -> list[str]:
+    return page.locator("tbody tr:not([hidden]) th").all_text_contents()
+
+
+def test_table_is_searched_by_all_words_and_from_the_address(table_page):
+    assert set(visible_operations(table_page)) == {"reshape", "reshape_as"}
+    table_page.get_by_label("Search").fill("view unbind several")
+    assert visible_operations(table_page) == ["unbind"]
+    assert table_page.get_by_role("status").text_content() == f"1 of {len(VIEWS)}"
+
+
+def test_table_is_sorted_by_a_column_both_ways(table_page):
+    table_page.get_by_label("Search").fill("")
+    for direction in ("ascending", "descending"):
+        table_page.get_by_role("button", name="returns").click()
+        texts = table_page.locator("tbody tr td:nth-child(2)").all_text_contents()
+        assert texts == sorted(texts, reverse=direction == "descending")
+        heading = table_page.locator("th[aria-sort]")
+        assert heading.get_attribute("aria-sort") == direction
