@@ -117,4 +117,6 @@ def lint(session: nox.Session) -> None:
 def linkcheck(session: nox.Session) -> None:
     """Follow every link of the site; needs network."""
     install(session, "docs")
-    session.run("sphinx-build", "-b", "linkcheck", "docs", "docs/_build/linkcheck", *session.posargs)
+    session.run(
+        "sphinx-build", "-b", "linkcheck", "docs", "docs/_build/linkcheck", *session.posargs
+    )

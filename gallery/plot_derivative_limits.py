@@ -122,7 +122,9 @@ try:
 except ValueError:
     traceback.print_exc()
 try:
-    torch.nn.functional.embedding(index, table, sparse=True, scale_grad_by_freq=True).sum().backward()
+    torch.nn.functional.embedding(
+        index, table, sparse=True, scale_grad_by_freq=True
+    ).sum().backward()
 except RuntimeError:
     traceback.print_exc()
 
@@ -191,7 +193,9 @@ torch.testing.assert_close(table.grad, torch.tensor([[1.0] * 2, [1.0] * 2, [0.0]
 
 values = torch.ones(3, requires_grad=True)
 diagonal = torch.tensor([[0, 1, 2], [0, 1, 2]])
-torch.sin(torch.sparse_coo_tensor(diagonal, values, (3, 3), check_invariants=True).to_dense()).sum().backward()
+torch.sin(
+    torch.sparse_coo_tensor(diagonal, values, (3, 3), check_invariants=True).to_dense()
+).sum().backward()
 torch.testing.assert_close(values.grad, torch.cos(torch.ones(3)))
 
 rows = [torch.ones(2, 4, requires_grad=True), torch.ones(3, 4, requires_grad=True)]

@@ -17,8 +17,6 @@ You changed the windows that ``unfold`` returned. Inner elements lie in two wind
 are changed twice, but the gradient counts one of the two.
 """
 
-import traceback
-
 import torch
 
 # %%

@@ -102,7 +102,9 @@ class MiniSite:
         for folder in (self.docs, self.gallery, root / "catalogue"):
             folder.mkdir(parents=True)
         self.write("docs/index.md", "# Home\n\n```{toctree}\nerrors/index\nglossary\n```\n")
-        self.write("docs/glossary.md", "# Glossary\n\n:::{glossary}\nleaf tensor\n  A start.\n:::\n")
+        self.write(
+            "docs/glossary.md", "# Glossary\n\n:::{glossary}\nleaf tensor\n  A start.\n:::\n"
+        )
         shutil.copy(ROOT / "gallery" / "index.rst", self.gallery)
         causes = "cause\tpopular_advice\nnowhere/too-many\t\nnowhere/advised\twrong\n"
         self.write("catalogue/causes.tsv", causes)

@@ -41,7 +41,7 @@ def emitted_by(row, folder) -> list[Emission]:
         quiet = io.StringIO()
         with observed() as seen, redirect_stdout(quiet), redirect_stderr(quiet):
             try:
-                exec(code, {"__name__": "__main__"})  # noqa: S102
+                exec(code, {"__name__": "__main__"})
             except BaseException as problem:
                 import traceback
 

@@ -58,7 +58,9 @@ def test_no_global_state_reaches_the_next_script(site):
     assert printed(site) == alone
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork; the build needs WSL there")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no fork; the build needs WSL there"
+)
 def test_what_a_script_starts_ends_with_it(tmp_path):
     import os
     import subprocess

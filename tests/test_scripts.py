@@ -87,5 +87,7 @@ def test_notebook_runs_in_a_real_kernel(built, tmp_path):
 
     path = ROOT / "docs" / "errors" / f"{GALLERY[0].stem}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=TIME_LIMIT, resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(
+        notebook, timeout=TIME_LIMIT, resources={"metadata": {"path": tmp_path}}
+    ).execute()
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")

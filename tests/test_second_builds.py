@@ -110,12 +110,16 @@ def test_parallel_build_gives_the_same_site(tmp_path):
     for name, parallel in (("alone", 0), ("parallel", 2)):
         site = MiniSite(tmp_path / name)
         for number in range(6):
-            text = page(title=f"Page {number}", message=f"<n> is {number}", emitted=f"3 is {number}")
+            text = page(
+                title=f"Page {number}", message=f"<n> is {number}", emitted=f"3 is {number}"
+            )
             site.script(f"two_number_{number}", text)
         out = site.build(parallel=parallel)
-        sites.append({
-            path.relative_to(out): path.read_bytes()
-            for path in sorted(out.rglob("*"))
-            if path.is_file() and path.suffix in {".html", ".json", ".inv", ".js"}
-        })
+        sites.append(
+            {
+                path.relative_to(out): path.read_bytes()
+                for path in sorted(out.rglob("*"))
+                if path.is_file() and path.suffix in {".html", ".json", ".inv", ".js"}
+            }
+        )
     assert sites[0] == sites[1]

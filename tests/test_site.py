@@ -18,8 +18,24 @@ from emissions import Emission, matches
 from script_header import read_header
 from wording import python_pattern
 
-REQUESTS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
-NO_REQUEST = {"canonical", "author", "license", "next", "prev", "search", "index", "edit", "alternate"}
+REQUESTS = {
+    ("script", "src"),
+    ("img", "src"),
+    ("link", "href"),
+    ("iframe", "src"),
+    ("source", "src"),
+}
+NO_REQUEST = {
+    "canonical",
+    "author",
+    "license",
+    "next",
+    "prev",
+    "search",
+    "index",
+    "edit",
+    "alternate",
+}
 
 
 class Links(HTMLParser):
@@ -95,7 +111,9 @@ def test_no_page_requests_anything_from_elsewhere(built):
 
 
 def test_no_page_names_the_building_machine(built):
-    marks = re.compile(rf"{re.escape(str(ROOT))}|site-packages/|/tmp/|0x[0-9a-f]{{6,}}|Triggered internally")
+    marks = re.compile(
+        rf"{re.escape(str(ROOT))}|site-packages/|/tmp/|0x[0-9a-f]{{6,}}|Triggered internally"
+    )
     found = [
         f"{page.relative_to(built)}: {mark[0]}"
         for page in pages(built)
@@ -158,7 +176,9 @@ def test_notebook_holds_no_raw_markup(built, script):
         "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
     )
     prose = re.sub(r"``[^`]+``", "", prose)
-    raw = re.findall(r"^\.\. .*|^:::.*|:[a-z:]+:`[^`]*`|`[^`]*<[^`]*>`_+|\{[a-z]+\}`|^[-=]{4,}$", prose, re.M)
+    raw = re.findall(
+        r"^\.\. .*|^:::.*|:[a-z:]+:`[^`]*`|`[^`]*<[^`]*>`_+|\{[a-z]+\}`|^[-=]{4,}$", prose, re.M
+    )
     assert raw == []
     code = "".join(
         "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"

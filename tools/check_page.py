@@ -44,7 +44,7 @@ def run(script: Path) -> tuple[str, list]:
         observed() as seen,
         native_errors() as native,
     ):
-        exec(compile(source, str(script), "exec"), {"__name__": "__main__"})  # noqa: S102
+        exec(compile(source, str(script), "exec"), {"__name__": "__main__"})
         output.write(native())
     return clean(output.getvalue(), script), list(seen)
 

@@ -61,13 +61,13 @@ torch.testing.assert_close(weight.grad, torch.tensor([0.0, 0.0]))  # TODO: known
 #
 # TODO: run the popular advice that is wrong, or delete this section.
 '''
-ERROR = '''\
+ERROR = """\
 #
 # [[tool.autograd-errors.error]]
 # raises = "{raises}"
 # message = {message}
 # source = "TODO: the file in PyTorch's tree that raises it"
-'''
+"""
 FAILING = """\
 try:
     pass  # TODO: the one statement that fails

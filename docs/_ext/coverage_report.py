@@ -6,14 +6,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inventory_coverage import claims, read_rows, share
 from docutils import nodes
+from inventory_coverage import claims, read_rows, share
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
 if TYPE_CHECKING:
-    from inventory_coverage import Row
     from error_domain import ErrorPage
+    from inventory_coverage import Row
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
@@ -54,12 +54,17 @@ def report(app: Sphinx, docname: str) -> list[nodes.Node]:
         entries = [
             [
                 nodes.literal(text=row.id),
-                nodes.literal(text=f"{row.exception}: {row.message}" if row.exception else row.message),
+                nodes.literal(
+                    text=f"{row.exception}: {row.message}" if row.exception else row.message
+                ),
                 where(app, docname, row, [pages[h.id] for h in claimed.get(row.cause, [])]),
             ]
             for row in members
         ]
-        found += [heading, table(["row", "message or mistake", "page, or why there is none"], entries)]
+        found += [
+            heading,
+            table(["row", "message or mistake", "page, or why there is none"], entries),
+        ]
     return found
 
 

@@ -91,6 +91,4 @@ def missing(
 def undeclared(allowed: Iterable[DeclaredError], seen: Iterable[Emission]) -> list[Emission]:
     """Return the emissions that no allowed error accounts for."""
     allowed = list(allowed)
-    return [
-        emission for emission in seen if not any(matches(error, emission) for error in allowed)
-    ]
+    return [emission for emission in seen if not any(matches(error, emission) for error in allowed)]

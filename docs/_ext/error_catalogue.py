@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from catalogue import catalogue, page_entry
 from glossary_backlinks import terms, uses
+
+from catalogue import catalogue, page_entry
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,7 +33,9 @@ def write_catalogue(app: Sphinx, exception: Exception | None) -> None:
                 fixes=page.fixes,
             )
         )
-    data = catalogue(entries, torch.__version__.partition("+")[0], app.config.autograd_errors_device)
+    data = catalogue(
+        entries, torch.__version__.partition("+")[0], app.config.autograd_errors_device
+    )
     text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
     Path(app.outdir, "errors.json").write_text(text, encoding="utf-8")
 

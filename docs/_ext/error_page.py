@@ -243,7 +243,9 @@ def commit_here() -> str:
         return given
     command = ["git", "rev-parse", "--short=12", "HEAD"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
+        found = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return found.stdout.strip()

@@ -7,6 +7,7 @@ torch, device and this project's extensions, and the build ends with all problem
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import platform
@@ -42,6 +43,8 @@ QUIET_WARNINGS = (
     PendingDeprecationWarning,
     DeprecationWarning,
 )
+RUNNING_MODULES = ("gallery_build", "graph_pictures")
+"""Where the code begins that runs scripts and turns what they do into pages."""
 KEPT_VARIABLES = ("passing", "memory_delta", "formatted_exception")
 OUTPUT_LANGUAGE = re.compile(
     r"(?m)^( \.\. code-block:: )none$(?=\n\n(?:    .*\n|\n)*?    Traceback \(most recent call last\):)"
@@ -209,11 +212,29 @@ def enter(device: str) -> None:
 def fingerprint(device: str) -> str:
     """Return a hash of all that outputs depend on besides the script itself."""
     parts = [torch.__version__, platform.python_version(), device, sphinx_gallery.__version__]
-    parts += [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
+    parts += [path.read_text("utf-8") for path in sorted(own_modules(*RUNNING_MODULES))]
     return hashlib.md5("\0".join(parts).encode()).hexdigest()
 
 
+def own_modules(*names: str) -> set[Path]:
+    """Return the files of this project's modules that the modules *names* are made of."""
+    found: set[Path] = set()
+    waiting = list(names)
+    while waiting:
+        path = Path(__file__).with_name(f"{waiting.pop()}.py")
+        if path.exists() and path not in found:
+            found.add(path)
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    waiting.append(node.module)
+                elif isinstance(node, ast.Import):
+                    waiting += [name.name for name in node.names]
+    return found
+
+
 def before_gallery(app: Sphinx) -> None:
+    import torch._dynamo  # noqa: F401  # once here, instead of in every script that needs it
+
     build = GalleryBuild(app.config, app.srcdir)
     app.autograd_gallery = build
     build.check_headers()

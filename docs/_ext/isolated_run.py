@@ -16,6 +16,7 @@ import struct
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _run_child(function: Callable[[], Any], writer: int) -> None:
         payload = pickle.dumps((True, function()))
     except SystemExit as end:
         payload = pickle.dumps((False, f"it ended the interpreter with sys.exit({end.code!r})"))
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         payload = pickle.dumps((False, f"it failed:\n{traceback.format_exc()}"))
     with os.fdopen(writer, "wb") as stream:
         stream.write(LENGTH.pack(len(payload)) + payload)
@@ -102,14 +103,10 @@ def _await(child: int, reader: int, deadline: float) -> tuple[bytes | None, int 
 def _kill_group(child: int) -> None:
     """End the child and whatever it started, and collect the child if nobody has."""
     for kill in (os.killpg, os.kill):
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
-    try:
+    with suppress(ChildProcessError):
         os.waitpid(child, 0)
-    except ChildProcessError:
-        pass
 
 
 def _ending(status: int) -> str:

@@ -74,7 +74,10 @@ def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> l
         first = parts[0] if parts else Section("no section", 1)
         return [
             HeaderError(
-                script, first.line, f"a first section named one of {list(OPENINGS)}", repr(first.title)
+                script,
+                first.line,
+                f"a first section named one of {list(OPENINGS)}",
+                repr(first.title),
             )
         ]
     problems = []

@@ -203,7 +203,9 @@ def _check_error(script: Path, error: dict[str, Any], line: int) -> None:
     try:
         pattern_of(error["message"])
     except WordingError as problem:
-        raise HeaderError(script, line, "a message with distinct <placeholders>", str(problem)) from None
+        raise HeaderError(
+            script, line, "a message with distinct <placeholders>", str(problem)
+        ) from None
 
 
 def _title_and_lead(script: Path, lines: list[str], end: int) -> tuple[str, str]:

@@ -58,7 +58,9 @@ def describe_page(
     lines = [f'<meta property="{name}" content="{text}">' for name, text in tags.items()]
     if page is not None:
         data = json.dumps(structured_data(app, page, url), ensure_ascii=False, sort_keys=True)
-        lines.append(f'<script type="application/ld+json">{data.replace("<", chr(92) + "u003c")}</script>')
+        lines.append(
+            f'<script type="application/ld+json">{data.replace("<", chr(92) + "u003c")}</script>'
+        )
     context["metatags"] = context.get("metatags", "") + "\n".join(lines)
 
 
@@ -73,7 +75,11 @@ def structured_data(app: Sphinx, page: ErrorPage, url: str) -> dict[str, Any]:
         "description": header.summary,
         "url": url,
         "inLanguage": "en",
-        "isPartOf": {"@type": "WebSite", "name": app.config.project, "url": app.config.html_baseurl},
+        "isPartOf": {
+            "@type": "WebSite",
+            "name": app.config.project,
+            "url": app.config.html_baseurl,
+        },
         "about": [
             {
                 "@type": "Question",
@@ -111,7 +117,9 @@ def llms(app: Sphinx) -> str:
         told = messages or page.header.symptom or page.header.summary
         lines.append(f"- [{page.header.title}]({address(app, docname)}): {told}")
     lines += ["", "## Data", ""]
-    lines.append(f"- [errors.json]({urljoin(app.config.html_baseurl, 'errors.json')}): all of the above")
+    lines.append(
+        f"- [errors.json]({urljoin(app.config.html_baseurl, 'errors.json')}): all of the above"
+    )
     return "\n".join(lines) + "\n"
 
 
