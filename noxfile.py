@@ -93,7 +93,7 @@ def inventory(session: nox.Session) -> None:
 @nox.session
 def operations(session: nox.Session) -> None:
     """Try all differentiable operations and write what they save, view and share."""
-    install(session, "docs")
+    install(session, "operations")
     session.run("python", "-m", "tools.operations", *session.posargs)
 
 

@@ -7,8 +7,8 @@
 # cause-of = "backward-twice"
 # ///
 """
-A module keeps a computed tensor from its __init__
-==================================================
+A module keeps a computed tensor from its constructor
+=====================================================
 
 A constructor calls a layer and keeps the result for ``forward``. The result is a
 node of one graph, so the second training step walks into what the first freed.

@@ -7,8 +7,8 @@
 # cause-of = "leaf-inplace"
 # ///
 """
-A leaf pointed at other memory with set_
-========================================
+A leaf pointed at other memory in place
+=======================================
 
 You called ``set_`` to give a tensor the memory and the shape of another one.
 For autograd that is an `in-place operation` like any other, and this tensor is

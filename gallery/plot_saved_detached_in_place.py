@@ -11,8 +11,8 @@
 # source = "torch/csrc/autograd/saved_variable.cpp"
 # ///
 """
-detach_ on a tensor that backward still needs
-=============================================
+Detaching in place what backward still needs
+============================================
 
 You called ``detach_()`` on a tensor after an operation had saved it. It takes
 the history away from the tensor itself, and the operation that saved it has

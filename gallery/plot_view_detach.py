@@ -15,8 +15,8 @@
 # source = "torch/csrc/autograd/VariableTypeManual.cpp"
 # ///
 """
-detach_ called on a view
-========================
+Detaching a view in place
+=========================
 
 You called ``detach_`` on a reshaped or sliced tensor. A `view` follows its
 `base`, so it cannot leave the graph on its own.
