@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from catalogue import catalogue, page_entry
 from registry import read_registry
 from wording import PLACEHOLDER, python_pattern
+
+from catalogue import catalogue, page_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

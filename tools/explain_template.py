@@ -156,7 +156,7 @@ def character(code):
 
 FOLDS = {ord(one): to for to, several in TABLES["fold"].items() for one in several}
 FOLDS.update({code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)})
-FOLDS.update({code: " " for code in [*range(9), *range(11, 32), 127]})
+FOLDS.update(dict.fromkeys([*range(9), *range(11, 32), 127], " "))
 PLAIN = re.compile(r"[^\n\t -~]")
 
 
@@ -240,12 +240,13 @@ INDEXES = []
 class Template:
     """One wording of a message."""
 
-    def __init__(self, page, error, wording, releases):
+    def __init__(self, page, error, message, patterns, releases, partial):
         self.page = page
         self.raises = str(error.get("raises") or "")
-        self.message = wording["message"].strip()
-        self.patterns = wording.get("patterns") or []
+        self.message = message
+        self.patterns = patterns
         self.releases = releases
+        self.partial = partial
         split = HOLE.split(self.message)
         self.parts = split[0::2]
         self.holes = split[1::2]
@@ -255,13 +256,25 @@ class Template:
         self.lines = "".join(self.parts).count("\n")
         self.many = [
             bool(re.search(r"\n\s*\Z", before) or re.match(r"\s*\n", after))
-            for before, after in zip(self.parts, self.parts[1:])
+            for before, after in zip(self.parts, self.parts[1:])  # noqa: B905  # new in 3.10
         ]
         together = " ".join(self.parts)
         self.words = words_of(fold_all(together))
         self.common = bool(COMMON.search(together))
         self.keys = []
         self.needed = 0
+
+
+def first_stop(message):
+    """Return where the first sentence that says enough ends, if more follow: hints change."""
+
+    def size(text):
+        return len(squash(fold_all(re.sub(r"<[a-z][a-z0-9_]*>", "", text))))
+
+    for found in re.finditer(r"[.!?](?=[ \n])", message):
+        if size(message[: found.end()]) >= 40:
+            return found.end() if size(message[found.end() :]) >= 20 else 0
+    return 0
 
 
 class Index:
@@ -291,8 +304,14 @@ class Index:
         self.symptoms = None
 
     def add(self, page, error, wording, releases):
-        if isinstance(wording.get("message"), str) and not NEVER.search(wording["message"]):
-            self.templates.append(Template(page, error, wording, releases))
+        if not isinstance(wording.get("message"), str) or NEVER.search(wording["message"]):
+            return
+        message = wording["message"].strip()
+        patterns = wording.get("patterns") or []
+        self.templates.append(Template(page, error, message, patterns, releases, False))
+        cut = first_stop(message)
+        if cut:
+            self.templates.append(Template(page, error, message[:cut], [], releases, True))
 
 
 def index_of(catalogue):
@@ -498,7 +517,7 @@ def message_at(template, region, spans, first, paste, index):
         begin = (begin[0], begin[1] - len(lead))
     before = line.stripped()[: begin[1]]
     raised = RAISED.search(before.rstrip(SPACE + "\"'`"))
-    sure = begins_message(before, line.goes_on)
+    sure = not template.partial and begins_message(before, line.goes_on)
     for i in range(first, last):
         start = point_of(region, spans[i - first][1], paste, True)
         if template.literals[i + 1] == "":
@@ -514,7 +533,7 @@ def message_at(template, region, spans, first, paste, index):
         sure = False
     if not sure and template.length < TABLES["shortest"]:
         return None
-    fields = {name: tidy(value) for name, value in zip(template.holes, values)}
+    fields = {name: tidy(value) for name, value in zip(template.holes, values)}  # noqa: B905
     split_neighbors(template, fields)
     text = filled(template, fields)
     match = {
@@ -659,7 +678,7 @@ def split_neighbors(template, fields):
 def filled(template, fields):
     """Return the message as PyTorch wrote it: literals of the template, holes of the paste."""
     values = [fields[name] for name in template.holes] + [""]
-    return "".join(part + value for part, value in zip(template.parts, values)).strip()
+    return "".join(part + value for part, value in zip(template.parts, values)).strip()  # noqa: B905
 
 
 def fits_pattern(template, match):
@@ -684,8 +703,9 @@ def safe_regex(pattern):
         python = re.sub(r"\(\?<([a-z])", r"(?P<\1", pattern)
         if python.endswith("$") and not python.endswith("\\$"):
             python = python[:-1] + r"\Z"
+        flags = re.IGNORECASE if python.startswith("(?i)") else 0
         try:
-            REGEXES[pattern] = compiled(python)
+            REGEXES[pattern] = compiled(python[4:] if flags else python, flags)
         except re.error:
             REGEXES[pattern] = None
     return REGEXES[pattern]
@@ -715,7 +735,7 @@ def without_parts(matches):
 
 def better_first(match):
     template = match["template"]
-    return -template.length, match["otherType"], template.releases is not None
+    return -template.length, template.partial, match["otherType"], template.releases is not None
 
 
 def later_first(match):
@@ -738,8 +758,10 @@ def nearest(entries):
     best = {}
     for entry in entries:
         known = best.get(entry["page"]["id"])
-        if known is None or known["score"] < entry["score"]:
+        if known is None:
             best[entry["page"]["id"]] = entry
+        else:
+            known["score"] = max(known["score"], entry["score"])
     return sorted(best.values(), key=lambda entry: -entry["score"])
 
 
@@ -751,7 +773,8 @@ def as_near(match):
         "fields": match["fields"],
         "lineNumber": match["lineNumber"],
         "at": match["begin"][0],
-        "score": 0.6 if match["template"].common else 0.79,
+        "holes": True,
+        "score": 0.6 if match["template"].common else 0.7 if match["template"].partial else 0.79,
     }
 
 
@@ -807,6 +830,8 @@ class Near:
     def __init__(self, index):
         self.units = []
         for number, template in enumerate(index.templates):
+            if template.partial:
+                continue
             whole = " ".join(template.parts)
             self.add(number, whole, 12, letters(whole))
             sentences = re.split(r"[.!?:][ \n]+", whole)
@@ -1148,7 +1173,7 @@ def result(match, exact, score, context, index):
         "fields": match["fields"],
         "exact": exact,
         "score": score,
-        "causes": rank_causes(page, match["fields"], context, index),
+        "causes": rank_causes(page, match["fields"], context, exact or "holes" in match, index),
         "summary": page.get("summary") or "",
         "raises": template.raises if template else None,
         "releases": template.releases if template else None,
@@ -1166,16 +1191,24 @@ def context_of(begin, end, paste):
     for i in range(end + 1, min(len(lines), end + 61)):
         if size >= 8000:
             break
+        if CALL.search(lines[i].raw):
+            continue
         parts.append(lines[i].raw[:300])
         size += len(parts[-1])
     earlier = []
     for i in range(begin, max(-1, begin - 400), -1):
         if size >= 40000:
             break
+        if i != begin and CALL.search(lines[i].raw):
+            continue
         part = before_message(lines[i]) if i == begin else lines[i].raw[:300]
         earlier.append(part)
         size += len(part)
     return "\n".join(earlier[::-1] + parts)
+
+
+CALL = compiled(TABLES["call"])
+"""How PyTorch calls any module: these frames say nothing about the mistake."""
 
 
 def before_message(line):
@@ -1186,7 +1219,7 @@ def before_message(line):
 FOUND_IN_FIELD = 4
 
 
-def rank_causes(page, fields, context, index):
+def rank_causes(page, fields, context, read, index):
     """Return the pages about single causes of *page*'s message.
 
     First those that the message's holes or the frames point at, then those that nothing speaks
@@ -1197,7 +1230,7 @@ def rank_causes(page, fields, context, index):
         for other in index.pages
         if other.get("cause_of") == page["id"] and other["id"] != page["id"]
     ]
-    ranked = [(*evidence(other, fields, context), other) for other in own]
+    ranked = [(*evidence(other, fields, context, read), other) for other in own]
     ranked.sort(key=lambda entry: (-entry[0], -entry[1]))
     causes = [
         {
@@ -1224,13 +1257,12 @@ def rank_causes(page, fields, context, index):
     return causes
 
 
-def evidence(page, fields, context):
+def evidence(page, fields, context, read):
     """Return how far a page's `when` agrees: 4 seen, 3 nothing to see, 2 not seen, 1 against."""
-    conditions = page.get("when") or {}
-    tier = FOUND_IN_FIELD if conditions else 3
-    seen = 0
+    holes = read and len(fields) > 0
+    seen = unseen = against = 0
     why = []
-    for name, pattern in conditions.items():
+    for name, pattern in (page.get("when") or {}).items():
         regex = safe_regex(str(pattern))
         if regex is None:
             continue
@@ -1240,20 +1272,27 @@ def evidence(page, fields, context):
                 seen += 1
                 why.append(TABLES["why"]["frame"].replace("{value}", found[0][:60]))
             else:
-                tier = min(tier, 2)
+                unseen += 1
             continue
         known = name in fields
         value = fields.get(name, "")
-        if regex.search(value) or regex.search(value.replace(" ", "")):
+        if not known and not holes:
+            unseen += 1
+        elif regex.search(value) or regex.search(value.replace(" ", "")):
             seen += 1
             text = TABLES["why"]["hole" if value else "noHole"]
             why.append(
                 text.replace("{name}", name.replace("_", " "), 1).replace("{value}", value, 1)
             )
+        elif known:
+            against += 1
         else:
-            tier = min(tier, 1 if known else 2)
-    if tier == FOUND_IN_FIELD and not seen:
-        tier = 3
+            unseen += 1
+    tier = 3 if seen > 0 or unseen == 0 else 2
+    if against > 0:
+        tier = 1
+    elif seen > 0 and unseen == 0:
+        tier = FOUND_IN_FIELD
     reports = page.get("reports") or 0
     return tier, seen * 1000000 + reports, ", ".join(why) if tier == FOUND_IN_FIELD else ""
 
@@ -1272,8 +1311,8 @@ def explain(fields):
         times = say["once"] if version - expected == 1 else put(say["many"], n=version - expected)
         sentences.append(put(say["writes"], version=version, expected=expected, times=times))
     node = fields.get("node") or ""
-    shape = fields.get("shape")
-    sizes = re.match(r"\[?([0-9]+), ?([0-9]+)\]?\Z", shape or "")
+    shape = re.sub(r"^\[|\]\Z", "", fields["shape"]) if "shape" in fields else None
+    sizes = re.match(r"([0-9]+), ?([0-9]+)\Z", shape or "")
     if re.match(r"(?:T|AsStrided)(?:Backward[0-9]*)?\Z", node) and sizes:
         sentences.append(put(say["transposed"], node=node, rows=sizes[1], columns=sizes[2]))
     elif node:

@@ -74,6 +74,7 @@ export const TABLES = {
   "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time|zero_\\b",
   "never": "out of memory|device-side assert|CUDA error",
   "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
+  "call": "torch[/\\\\]nn[/\\\\]modules[/\\\\]module\\.py|return (?:self\\.)?(?:_call_impl|forward_call|_call_impl)\\(|result = self\\.forward\\(|result = forward_call\\(",
   "elsewhere": [
     ["out of memory|OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED|can't allocate memory", "This is about memory, not about autograd: a smaller batch, `torch.no_grad()` around evaluation and `loss.item()` in what you log all need less."],
     ["device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|illegal memory access|NVRTC|no kernel image|NVIDIA driver", "This comes from a CUDA kernel, not from autograd: run on the CPU, or with CUDA_LAUNCH_BLOCKING=1, to see the line that caused it."],
@@ -390,9 +391,27 @@ function buildIndex(pages) {
 
 function addTemplate(templates, page, error, wording, releases) {
   if (typeof wording.message !== "string" || NEVER.test(wording.message)) return;
+  const message = wording.message.trim();
+  templates.push(makeTemplate(page, error, message, wording.patterns || [], releases, false));
+  const cut = firstStop(message);
+  if (cut > 0) templates.push(makeTemplate(page, error, message.slice(0, cut), [], releases, true));
+}
+
+/** Return where the first sentence that says enough ends, if more follow: hints change often. */
+function firstStop(message) {
+  const stop = /[.!?](?=[ \n])/g;
+  const size = (text) => squash(foldAll(text.replace(/<[a-z][a-z0-9_]*>/g, ""))).length;
+  for (let found = stop.exec(message); found; found = stop.exec(message)) {
+    const end = found.index + 1;
+    if (size(message.slice(0, end)) >= 40) return size(message.slice(end)) >= 20 ? end : 0;
+  }
+  return 0;
+}
+
+function makeTemplate(page, error, message, patterns, releases, partial) {
   const parts = [];
   const holes = [];
-  let rest = wording.message.trim();
+  let rest = message;
   for (let hole = HOLE.exec(rest); hole; hole = HOLE.exec(rest)) {
     parts.push(rest.slice(0, hole.index));
     holes.push(hole[1]);
@@ -402,25 +421,24 @@ function addTemplate(templates, page, error, wording, releases) {
   const literals = parts.map((part) => squash(foldAll(part)));
   const last = literals.length - 1;
   const shortened = literals[last].replace(/[.!?:;,]+$/, "");
-  const stopped = shortened !== literals[last];
   literals[last] = shortened;
   const length = literals.reduce((sum, literal) => sum + literal.length, 0);
-  templates.push({
+  return {
     page,
     raises: String(error.raises || ""),
-    message: wording.message.trim(),
-    patterns: wording.patterns || [],
+    message,
+    patterns,
     releases,
+    partial,
     parts,
     holes,
     literals,
-    stopped,
     length,
     lines: parts.join("").split("\n").length - 1,
     many: holes.map((_, i) => /\n\s*$/.test(parts[i]) || /^\s*\n/.test(parts[i + 1])),
     words: wordsOf(foldAll(parts.join(" "))),
     common: COMMON.test(parts.join(" ")),
-  });
+  };
 }
 
 const OWN = new RegExp(TABLES.own, "i");
@@ -620,7 +638,7 @@ function messageAt(template, region, spans, first, paste, index) {
   }
   const before = stripped(line).slice(0, begin.column);
   const raised = RAISED.exec(trimEnd(before, `${SPACE}"'\``));
-  let sure = beginsMessage(before, line.goesOn);
+  let sure = !template.partial && beginsMessage(before, line.goesOn);
   for (let i = first; i < last; i += 1) {
     const k = i - first;
     const from = pointOf(region, spans[k][1], paste, true);
@@ -793,7 +811,7 @@ function safeRegex(pattern) {
     if (regexes.size > 5000) regexes.clear();
     let regex = null;
     try {
-      regex = new RegExp(pattern);
+      regex = pattern.startsWith("(?i)") ? new RegExp(pattern.slice(4), "i") : new RegExp(pattern);
     } catch {
       regex = null;
     }
@@ -830,6 +848,7 @@ function withoutParts(matches) {
 function betterFirst(one, two) {
   return (
     two.template.length - one.template.length ||
+    Number(one.template.partial) - Number(two.template.partial) ||
     Number(one.otherType) - Number(two.otherType) ||
     Number(one.template.releases !== null) - Number(two.template.releases !== null) ||
     one.order - two.order
@@ -859,7 +878,8 @@ function nearest(entries) {
   const best = new Map();
   for (const entry of entries) {
     const known = best.get(entry.page.id);
-    if (known === undefined || known.score < entry.score) best.set(entry.page.id, entry);
+    if (known === undefined) best.set(entry.page.id, entry);
+    else known.score = Math.max(known.score, entry.score);
   }
   return [...best.values()].sort((a, b) => b.score - a.score);
 }
@@ -872,7 +892,8 @@ function asNear(match) {
     fields: match.fields,
     lineNumber: match.lineNumber,
     at: match.begin.line,
-    score: match.template.common ? 0.6 : 0.79,
+    holes: true,
+    score: match.template.common ? 0.6 : match.template.partial ? 0.7 : 0.79,
   };
 }
 
@@ -923,6 +944,7 @@ function weigh(total, frequency) {
 function buildNear(index) {
   const units = [];
   index.templates.forEach((template, number) => {
+    if (template.partial) return;
     const whole = template.parts.join(" ");
     addUnit(units, number, whole, 12, letters(whole));
     const sentences = whole.split(/[.!?:][ \n]+/);
@@ -1239,7 +1261,7 @@ function result(match, exact, score, context, index) {
     fields: match.fields,
     exact,
     score,
-    causes: rankCauses(page, match.fields, context, index),
+    causes: rankCauses(page, match.fields, context, exact || match.holes === true, index),
     summary: page.summary || "",
     raises: template ? template.raises : null,
     releases: template ? template.releases : null,
@@ -1255,17 +1277,22 @@ function contextOf(from, to, paste) {
   const parts = [];
   let size = 0;
   for (let i = to + 1; i < lines.length && i <= to + 60 && size < 8000; i += 1) {
+    if (CALL.test(lines[i].raw)) continue;
     parts.push(lines[i].raw.slice(0, 300));
     size += parts[parts.length - 1].length;
   }
   const earlier = [];
   for (let i = from; i >= 0 && i > from - 400 && size < 40000; i -= 1) {
+    if (i !== from && CALL.test(lines[i].raw)) continue;
     const part = i === from ? beforeMessage(lines[i]) : lines[i].raw.slice(0, 300);
     earlier.push(part);
     size += part.length;
   }
   return earlier.reverse().concat(parts).join("\n");
 }
+
+/** How PyTorch calls any module: these frames say nothing about the mistake. */
+const CALL = new RegExp(TABLES.call);
 
 function beforeMessage(line) {
   const cut = line.raw.search(/[A-Za-z_.]{0,80}(?:Error|Exception|Warning)[ \t]*:/);
@@ -1278,9 +1305,9 @@ const FOUND_IN_FIELD = 4;
  * Return the pages about single causes of *page*'s message: first those that the message's holes
  * or the frames point at, then those that nothing speaks for or against, then the contradicted.
  */
-function rankCauses(page, fields, context, index) {
+function rankCauses(page, fields, context, read, index) {
   const own = index.pages.filter((other) => other.cause_of === page.id && other.id !== page.id);
-  const ranked = own.map((other, place) => ({ place, ...evidence(other, fields, context) }));
+  const ranked = own.map((other, place) => ({ place, ...evidence(other, fields, context, read) }));
   ranked.sort((a, b) => b.tier - a.tier || b.weight - a.weight || a.place - b.place);
   const causes = ranked.map(({ place, tier, why }) => {
     const cause = own[place];
@@ -1301,11 +1328,13 @@ function rankCauses(page, fields, context, index) {
 }
 
 /** Return how far a page's `when` agrees: 4 all seen, 3 nothing to see, 2 not seen, 1 against. */
-function evidence(page, fields, context) {
+function evidence(page, fields, context, read) {
   const conditions = Object.entries(page.when || {});
   const reports = Number(page.reports) || 0;
-  let tier = conditions.length ? FOUND_IN_FIELD : 3;
+  const holes = read && Object.keys(fields).length > 0;
   let seen = 0;
+  let unseen = 0;
+  let against = 0;
   const why = [];
   for (const [name, pattern] of conditions) {
     const regex = safeRegex(String(pattern));
@@ -1316,21 +1345,26 @@ function evidence(page, fields, context) {
         seen += 1;
         why.push(TABLES.why.frame.replace("{value}", () => found[0].slice(0, 60)));
       } else {
-        tier = Math.min(tier, 2);
+        unseen += 1;
       }
       continue;
     }
     const known = Object.hasOwn(fields, name);
     const value = known ? fields[name] : "";
-    if (regex.test(value) || regex.test(value.replace(/ /g, ""))) {
+    if (!known && !holes) unseen += 1;
+    else if (regex.test(value) || regex.test(value.replace(/ /g, ""))) {
       seen += 1;
       const text = value === "" ? TABLES.why.noHole : TABLES.why.hole;
       why.push(text.replace("{name}", () => name.replace(/_/g, " ")).replace("{value}", () => value));
+    } else if (known) {
+      against += 1;
     } else {
-      tier = Math.min(tier, known ? 1 : 2);
+      unseen += 1;
     }
   }
-  if (tier === FOUND_IN_FIELD && seen === 0) tier = 3;
+  let tier = seen > 0 || unseen === 0 ? 3 : 2;
+  if (against > 0) tier = 1;
+  else if (seen > 0 && unseen === 0) tier = FOUND_IN_FIELD;
   return {
     tier,
     weight: seen * 1000000 + reports,
@@ -1349,8 +1383,8 @@ export function explain(fields) {
     sentences.push(put(say.writes, { version, expected, times }));
   }
   const node = fields.node || "";
-  const shape = fields.shape;
-  const sizes = /^\[?([0-9]+), ?([0-9]+)\]?$/.exec(shape || "");
+  const shape = fields.shape === undefined ? null : fields.shape.replace(/^\[|\]$/g, "");
+  const sizes = /^([0-9]+), ?([0-9]+)$/.exec(shape || "");
   if (/^(?:T|AsStrided)(?:Backward[0-9]*)?$/.test(node) && sizes) {
     sentences.push(put(say.transposed, { node, rows: sizes[1], columns: sizes[2] }));
   } else if (node !== "") {
