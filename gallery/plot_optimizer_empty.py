@@ -130,6 +130,21 @@ torch.testing.assert_close(model[1].weight.grad[0], features)
 assert all(parameter.grad is None for parameter in backbone.parameters())
 
 # %%
+# If a library raised it
+# ----------------------
+#
+# A trainer builds the optimizer from the model that you pass in, usually with a
+# filter on ``requires_grad``. Just before, count what it will find. If the model
+# has parameters and none of them learns, look for the call that froze it: an
+# adapter whose layer names match nothing leaves the whole model frozen.
+
+names = [name for name, _ in backbone.named_parameters()]
+learning = [name for name, parameter in backbone.named_parameters() if parameter.requires_grad]
+
+print(names, learning)
+assert names and not learning
+
+# %%
 # What only hides the error
 # -------------------------
 #
