@@ -22,12 +22,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -218,7 +217,7 @@ def record_cuda(release: str, chosen: set[str]) -> Recording:
 # -- Running and writing down ----------------------------------------------------------------------
 
 
-def gallery_scripts(device: str, chosen: set[str]) -> list[Path]:
+def gallery_scripts(device: str | None, chosen: set[str]) -> list[Path]:
     """Return the scripts that make sense on *device*, of the *chosen* ones if there are any."""
     scripts = sorted(GALLERY.glob("plot_*.py"))
     unknown = chosen - {script.name for script in scripts}
@@ -226,9 +225,10 @@ def gallery_scripts(device: str, chosen: set[str]) -> list[Path]:
         raise CannotRecord(f"there is no {min(unknown)} in the gallery.")
     scripts = [script for script in scripts if not chosen or script.name in chosen]
     try:
-        return [script for script in scripts if read_header(script).needs in (None, device)]
+        needs = {script: read_header(script).needs for script in scripts}
     except HeaderError as problem:
         raise CannotRecord(str(problem)) from problem
+    return [script for script in scripts if device is None or needs[script] in (None, device)]
 
 
 def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def run_scripts(python: str, scripts: list[Path], device: str, *, fork: bool) ->
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "jobs.json"), Path(folder, "results.json")
         given.write_text(json.dumps(jobs), encoding="utf-8")
-        variables = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}
+        variables = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
         for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # compile torch's files only once
             variables.pop(name, None)
         command = [python, str(RUNNER), str(given), str(made)]
@@ -383,11 +383,19 @@ def environment_in(folder: Path, recipe: Recipe) -> Environment:
     subprocess.run([interpreter, "-m", "venv", "--clear", str(folder / "venv")], check=True)
     python = str(folder / "venv" / "bin" / "python")
     install(python, [f"torch=={recipe.release}"], recipe, "--no-deps")
-    install(python, recipe.packages, recipe)
+    install(python, [*recipe.packages, *declared_packages()], recipe)
     stand_ins = lay_stand_ins(python)
     environment = Environment(python, installed_packages(python), stand_ins)
     note.write_text(json.dumps(vars(environment), indent=1))
     return environment
+
+
+def declared_packages() -> list[str]:
+    """Return what the gallery's scripts declare that they need besides torch."""
+    scripts = gallery_scripts(None, set())
+    return sorted(
+        {name for script in scripts for name in read_header(script).dependencies} - {"torch"}
+    )
 
 
 def require_space(folder: Path) -> None:
@@ -483,11 +491,13 @@ def lay_stand_ins(python: str) -> list[str]:
 
 
 def installed_packages(python: str) -> list[str]:
-    """Return what torch and the scripts use of an environment, with versions."""
+    """Return torch and what the scripts use besides it, with versions."""
     command = [python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     packages = {package["name"].lower(): package["version"] for package in json.loads(ended.stdout)}
-    return [f"{name}=={packages[name]}" for name in ("torch", "numpy") if name in packages]
+    return [
+        f"{name}=={packages[name]}" for name in ("torch", *declared_packages()) if name in packages
+    ]
 
 
 if __name__ == "__main__":
