@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from registry import read_registry
 from wording import PLACEHOLDER, python_pattern
 
-from catalogue import catalogue, page_entry
+from catalogue import catalogue, count_reports, page_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,8 +57,9 @@ def development_catalogue() -> dict[str, Any]:
     folder = ROOT / "catalogue"
     scripts = (ROOT / "gallery").glob("plot_*.py")
     registry = read_registry(scripts, folder / "causes.tsv", folder / "inventory.tsv")
+    reports = count_reports(folder / "reports.tsv")
     entries = [
-        page_entry(header, url=f"errors/{registry.scripts[name].stem}.html")
+        page_entry(header, url=f"errors/{registry.scripts[name].stem}.html", reports=reports)
         for name, header in registry.headers.items()
     ]
     return catalogue(entries, "2.13.0", "cpu")

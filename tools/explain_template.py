@@ -1216,7 +1216,7 @@ def before_message(line):
     return line.raw[: min(cut.start(), 300)] if cut else ""
 
 
-FOUND_IN_FIELD = 4
+POINTED_AT = 3
 
 
 def rank_causes(page, fields, context, read, index):
@@ -1238,7 +1238,7 @@ def rank_causes(page, fields, context, read, index):
             "url": cause["url"],
             "title": cause["title"],
             "why": why or cause.get("summary") or TABLES["why"]["unsure"],
-            "likely": tier == FOUND_IN_FIELD,
+            "likely": tier == POINTED_AT,
             "causes": cause.get("causes") or [],
         }
         for tier, _, why, cause in ranked
@@ -1258,7 +1258,7 @@ def rank_causes(page, fields, context, read, index):
 
 
 def evidence(page, fields, context, read):
-    """Return how far a page's `when` agrees: 4 seen, 3 nothing to see, 2 not seen, 1 against."""
+    """Return how far a page's `when` agrees: 3 wholly, 2 nothing speaks against it, 1 not."""
     holes = read and len(fields) > 0
     seen = unseen = against = 0
     why = []
@@ -1288,13 +1288,13 @@ def evidence(page, fields, context, read):
             against += 1
         else:
             unseen += 1
-    tier = 3 if seen > 0 or unseen == 0 else 2
+    tier = 2
     if against > 0:
         tier = 1
     elif seen > 0 and unseen == 0:
-        tier = FOUND_IN_FIELD
+        tier = POINTED_AT
     reports = page.get("reports") or 0
-    return tier, seen * 1000000 + reports, ", ".join(why) if tier == FOUND_IN_FIELD else ""
+    return tier, seen * 1000000 + reports, ", ".join(why) if tier == POINTED_AT else ""
 
 
 def explain(fields):
@@ -1363,7 +1363,12 @@ def described(found):
     likely = [cause for cause in first["causes"] if cause["likely"]]
     causes = likely or [cause for cause in first["causes"] if cause["id"] != first["id"]]
     if causes:
-        lines += ["", "Cause:" if likely else "Its causes; the text alone cannot tell which:"]
+        lines += [
+            "",
+            ("Cause:" if len(likely) == 1 else "Likely causes:")
+            if likely
+            else "Its causes; the text alone cannot tell which:",
+        ]
         for cause in causes[:3] if likely else causes[:8]:
             lines += wrapped("{}: {}".format(cause["title"], cause["why"]), "  * ")
             lines.append("    " + address(cause["url"]))

@@ -5,12 +5,15 @@ Standard library only: the Sphinx extension and the lookup's tests make the same
 
 from __future__ import annotations
 
+import csv
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from wording import pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from script_header import ScriptHeader
 
@@ -24,11 +27,13 @@ def page_entry(
     terms: Sequence[str] = (),
     formerly: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
     fixes: Sequence[tuple[str, str]] = (),
+    reports: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return the entry of one page.
 
     *formerly* maps a declared message to its former wordings, each with ``message`` and
-    ``releases``; *fixes* holds title and anchor of the page's later sections.
+    ``releases``; *fixes* holds title and anchor of the page's later sections; *reports* says how
+    often each cause was reported: where nothing else decides, the lookup names those first.
     """
     return {
         "id": header.id,
@@ -42,6 +47,7 @@ def page_entry(
         "terms": list(terms),
         "symptom": header.symptom,
         "symptom_zh": header.symptom_zh,
+        "reports": sum((reports or {}).get(cause, 0) for cause in header.causes),
         "fixes": [{"title": title, "anchor": anchor} for title, anchor in fixes],
         "errors": [
             {
@@ -60,6 +66,12 @@ def page_entry(
             for error in header.errors
         ],
     }
+
+
+def count_reports(table: Path) -> Counter[str]:
+    """Return for each cause the number of public reports in ``catalogue/reports.tsv``."""
+    with table.open(encoding="utf-8", newline="") as lines:
+        return Counter(row["cause"] for row in csv.DictReader(lines, delimiter="\t"))
 
 
 def catalogue(entries: Sequence[dict[str, Any]], torch: str, device: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from glossary_backlinks import terms, uses
 
-from catalogue import catalogue, page_entry
+from catalogue import catalogue, count_reports, page_entry
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -21,6 +21,7 @@ def write_catalogue(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     known = terms(app.env)
+    reports = count_reports(Path(app.srcdir, app.config.autograd_errors_reports))
     entries = []
     for docname, page in sorted(app.env.get_domain("autograd").pages.items()):
         used = uses(app.env).get(docname, set()) & known.keys()
@@ -31,6 +32,7 @@ def write_catalogue(app: Sphinx, exception: Exception | None) -> None:
                 terms=sorted({known[term].name for term in used}),
                 formerly=app.env.former_wordings if hasattr(app.env, "former_wordings") else {},
                 fixes=page.fixes,
+                reports=reports,
             )
         )
     data = catalogue(

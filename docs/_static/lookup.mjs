@@ -1299,7 +1299,7 @@ function beforeMessage(line) {
   return cut < 0 ? "" : line.raw.slice(0, Math.min(cut, 300));
 }
 
-const FOUND_IN_FIELD = 4;
+const POINTED_AT = 3;
 
 /**
  * Return the pages about single causes of *page*'s message: first those that the message's holes
@@ -1316,7 +1316,7 @@ function rankCauses(page, fields, context, read, index) {
       url: cause.url,
       title: cause.title,
       why: why === "" ? cause.summary || TABLES.why.unsure : why,
-      likely: tier === FOUND_IN_FIELD,
+      likely: tier === POINTED_AT,
       causes: cause.causes || [],
     };
   });
@@ -1327,7 +1327,7 @@ function rankCauses(page, fields, context, read, index) {
   return causes;
 }
 
-/** Return how far a page's `when` agrees: 4 all seen, 3 nothing to see, 2 not seen, 1 against. */
+/** Return how far a page's `when` agrees: 3 wholly, 2 nothing speaks against it, 1 not. */
 function evidence(page, fields, context, read) {
   const conditions = Object.entries(page.when || {});
   const reports = Number(page.reports) || 0;
@@ -1362,13 +1362,13 @@ function evidence(page, fields, context, read) {
       unseen += 1;
     }
   }
-  let tier = seen > 0 || unseen === 0 ? 3 : 2;
+  let tier = 2;
   if (against > 0) tier = 1;
-  else if (seen > 0 && unseen === 0) tier = FOUND_IN_FIELD;
+  else if (seen > 0 && unseen === 0) tier = POINTED_AT;
   return {
     tier,
     weight: seen * 1000000 + reports,
-    why: tier === FOUND_IN_FIELD ? why.join(", ") : "",
+    why: tier === POINTED_AT ? why.join(", ") : "",
   };
 }
 
