@@ -84,8 +84,8 @@ leaf = (torch.tensor([1.0, 2.0]) * 0.5).requires_grad_()
 torch.testing.assert_close(leaf.grad, 2 * leaf.detach())
 
 # %%
-# To keep the same object, use detach_
-# ------------------------------------
+# To keep the same object, detach it in place
+# -------------------------------------------
 #
 # With the underscore it cuts the history of the tensor itself, which other
 # variables and containers may hold.

@@ -61,7 +61,7 @@ torch.testing.assert_close(received, torch.tensor([3.0, 6.0]))
 
 # %%
 # To train across processes, send the gradient back
-# ------------------------------------------------
+# -------------------------------------------------
 #
 # Cut the chain rule where the processes meet. The receiver makes the values a
 # `leaf tensor`, computes its loss, and returns the gradient of the leaf. The

@@ -42,9 +42,9 @@ def test_page_shows_what_the_script_prints_alone(built, script, tmp_path):
     copy = tmp_path / script.name
     copy.write_bytes(script.read_bytes())
     done = subprocess.run(
-        [sys.executable, "-I", copy.name],
+        [sys.executable, "-Iu", copy.name],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=TIME_LIMIT, check=False, env={"PYTHONUNBUFFERED": "1", "MPLBACKEND": "Agg", "PATH": ""},
+        timeout=TIME_LIMIT, check=False, env={"MPLBACKEND": "Agg", "PATH": ""},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert [path.name for path in tmp_path.iterdir()] == [script.name], "the script left files"
