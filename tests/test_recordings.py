@@ -205,6 +205,19 @@ CLEANED = {
         "UserWarning: other\n  f()\n",
         "plot_x.py:3: UserWarning: other\n  f()\n",
     ),
+    "missing compiler": (
+        "W1201 06:13:02.363000 29452 torch/utils/flop_counter.py:29] triton not found; no counting\n1\n",
+        "1\n",
+    ),
+    "time of a log": (
+        "W1201 06:13:02.363000 29 torch/a.py:29] careful\n",
+        "W torch/a.py:29] careful\n",
+    ),
+    "connections of processes": (
+        "[Gloo] Rank 1 is connected to 1 peer ranks. Expected number of connected peer ranks is : 1"
+        "[Gloo] Rank \n0 is connected to 1 peer ranks. Expected number of connected peer ranks is : 1\n2\n",
+        "2\n",
+    ),
     "colors": ("\x1b[31mred\x1b[0m\n", "red\n"),
     "tabs": ("a\tb\n", "a       b\n"),
     "library of the interpreter": ('File "/lib/python3.8/copy.py"\n', 'File "copy.py"\n'),
@@ -475,6 +488,28 @@ def test_what_differs_only_cosmetically_is_the_same():
         "tensor(1., device='cuda:0', grad_fn=<AddBackward>)\n"
     )
     assert behaves.normalised(here) == behaves.normalised(there)
+
+
+def test_places_inside_messages_are_cosmetic():
+    here = (
+        'UserWarning: Error in F. Traceback of forward call:\n  File "plot_x.py", line 3, in f\n'
+        '    g()\n  File "torch/a.py", line 9, in g\n    h(\nINTERNAL ASSERT FAILED at "torch/a.cpp":4, x\n'
+        "[W reducer.cpp:387] slow\n"
+    )
+    there = (
+        'UserWarning: Error in F. Traceback of forward call:\n  File "plot_x.py", line 5, in f\n'
+        '    g()\nINTERNAL ASSERT FAILED at "torch/a.cpp":77, x\n[W reducer.cpp:390] slow\n'
+    )
+    assert behaves.normalised(here) == behaves.normalised(there)
+
+
+def test_warning_that_came_does_not_take_the_place_of_an_error():
+    error, warning = ("RuntimeError", "no"), ("FutureWarning", "soon gone")
+    assert behaves.paired([error], [warning, error]) == [(None, warning), (error, error)]
+    reworded = ("RuntimeError", "a b c d"), ("RuntimeError", "a b c e")
+    before, now = [error, reworded[0]], [reworded[1], ("ValueError", "x")]
+    assert behaves.paired(before, now) == [reworded, (error, ("ValueError", "x"))]
+    assert behaves.paired([error, warning], []) == [(error, None), (warning, None)]
 
 
 def test_another_wording_is_not_the_same():

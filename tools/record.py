@@ -69,6 +69,12 @@ CPP_FRAMES = re.compile(
     r"\n(?:(?:frame #\d+: |<omitting python frames>).*(?:\n|$))+\n?"
 )
 NO_DRIVER = "CUDA initialization: "
+CHATTER = re.compile(
+    r"[WIE]\d{4} [\d:.]+ \d+ \S+\] triton not found.*\n|"
+    r"(?:\[Gloo\] Rank )?\d* ?is connected to \d+ peer ranks\. Expected number of connected peer "
+    r"ranks is : ?\d*\n?|\[Gloo\] Rank \d*\n?"
+)
+LOG_TIME = re.compile(r"(?m)^([WIE])\d{4} [\d:.]+ \d+ (?=\S+:\d+\])")
 NO_DRIVER_WARNING = re.compile(rf"\S+:\d+: UserWarning: {NO_DRIVER}.*\n(?:  .*\n)?")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # small tensors; many at once
 IS_ALIVE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2], sys.executable)"
@@ -279,13 +285,15 @@ def recorded_blocks(
 ) -> list[RecordedBlock]:
     """Return what the runner noted of *script*, cleaned as the page's own output is.
 
-    Three things belong to the run, not to the release: frames of the runner, frames of C++ that
-    old releases append to messages, and a CUDA build's complaint that there is no driver.
+    What belongs to the run, not to the release, goes: frames of the runner, frames of C++ that
+    old releases append to messages, what a CUDA build says about a missing driver or compiler, and
+    what Gloo says about its connections, in whatever order its processes get to it.
     """
 
     def cleaned(text: str) -> str:
         text = ANSI.sub("", text.expandtabs())
         text = RUNNER_FRAME.sub("", text).replace(f"{stdlib}/", "")
+        text = LOG_TIME.sub(r"\1 ", CHATTER.sub("", text))
         return clean(NO_DRIVER_WARNING.sub("", CPP_FRAMES.sub("\n", text)), script)
 
     found = []

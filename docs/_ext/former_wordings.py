@@ -9,7 +9,7 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from recorded_behavior import are_alike, emissions
+from recorded_behavior import are_alike, emissions, paired
 from wording import pattern_of, python_pattern
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ def replaced(
     for number, block in enumerate(today.blocks):
         if number in then.affected:
             continue
-        before = emissions(then.blocks[number])
-        for place, (kind, text) in enumerate(emissions(block)):
-            error = next((e for e in errors if e.raises == kind and fits(e, text)), None)
-            if error is None or any(fits(error, said) for _, said in before):
+        for old, emission in paired(emissions(then.blocks[number]), emissions(block)):
+            if old is None or emission is None:
                 continue
-            if place < len(before) and are_alike(text, before[place][1]):
-                yield error, (text, before[place][1])
+            kind, text = emission
+            error = next((e for e in errors if e.raises == kind and fits(e, text)), None)
+            if error is not None and not fits(error, old[1]) and are_alike(text, old[1]):
+                yield error, (text, old[1])
 
 
 def fits(error: DeclaredError, text: str) -> bool:

@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 # -- What is cosmetic ------------------------------------------------------------------------------
 
 FRAMES = re.compile(r"(?m)^Traceback \(most recent call last\):\n(?:[ \t]+.*\n)*")
+FRAME = re.compile(r'(?m)^ +File "[^"\n]*", line \d+.*\n?(?:^ {4,}\S.*\n?)*')
+SOURCE_LINE = re.compile(r'(?<=\.cpp[:"])(?::?\d+)|(?<=\.h[:"])(?::?\d+)')
 WARNING_PLACE = re.compile(r"(?m)^\S+?:\d+: (?=\w+Warning: )")
 WARNING_SOURCE = re.compile(r"(?m)^(\w+Warning: .*)\n  \S.*$")
 NODE = re.compile(r"\b(\w+?)Backward\d*\b(?!\()")
 DEVICE = re.compile(r",? ?device='cuda:\d+'|(?<=torch\.)cuda\.(?=\w+Tensor)")
-CHATTER = re.compile(r"(?m)^\[Gloo\] .*\n?")
 LAST_LINE = re.compile(r"(?m)^(?:\[rank\d+\]: ?)?(\w*(?:Error|Warning|Exception)): (.+)$")
+
+
+ALIKE = 0.55  # of two texts' words in common, from which they are one message in other words
+
+Emission = tuple[str, str]
+"""Type and text of an exception or a warning."""
 
 
 def normalised(text: str) -> str:
@@ -37,7 +44,7 @@ def normalised(text: str) -> str:
     Frames of tracebacks, the places of warnings, numbers of nodes and names of devices go; the
     texts of messages stay.
     """
-    text = FRAMES.sub("", CHATTER.sub("", text))
+    text = SOURCE_LINE.sub("", FRAME.sub("", FRAMES.sub("", text)))
     text = WARNING_SOURCE.sub(r"\1", WARNING_PLACE.sub("", text))
     text = DEVICE.sub("", NODE.sub(r"\1", text))
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()
@@ -50,7 +57,7 @@ def behavior(output: str, exception: Raised | None) -> tuple[str, str]:
     return normalised(output), normalised(str(exception)) if exception else ""
 
 
-def emissions(block: RecordedBlock) -> list[tuple[str, str]]:
+def emissions(block: RecordedBlock) -> list[Emission]:
     """Return the exceptions and warnings that a block showed, the uncaught one last.
 
     What C++ and child processes print passes no Python code; its last lines are read instead.
@@ -59,6 +66,43 @@ def emissions(block: RecordedBlock) -> list[tuple[str, str]]:
     if block.exception is not None:
         found.append((block.exception.type, block.exception.text))
     return found
+
+
+def paired(before: list[Emission], now: list[Emission]) -> list[tuple[Emission | None, ...]]:
+    """Return which of two lists of emissions belong together, in the order of the second.
+
+    The same text belongs to itself, then a like text; then what is left of errors to errors and of
+    warnings to warnings, in order. A warning that came never takes the place of an error.
+    """
+    left = list(range(len(before)))
+    partner: list[int | None] = [None] * len(now)
+
+    def is_same(one: Emission, other: Emission) -> bool:
+        return one[0] == other[0] and normalised(one[1]) == normalised(other[1])
+
+    def is_like(one: Emission, other: Emission) -> bool:
+        return is_of_kind(one, other) and are_alike(one[1], other[1])
+
+    def is_of_kind(one: Emission, other: Emission) -> bool:
+        return one[0].endswith("Warning") == other[0].endswith("Warning")
+
+    for fits_together in (is_same, is_like, is_of_kind):
+        for place, emission in enumerate(now):
+            if partner[place] is None:
+                found = next((i for i in left if fits_together(before[i], emission)), None)
+                if found is not None:
+                    partner[place] = found
+                    left.remove(found)
+    pairs = [
+        (None if i is None else before[i], emission)
+        for i, emission in zip(partner, now, strict=True)
+    ]
+    return [*pairs, *((before[i], None) for i in left)]
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two texts are one message in different words."""
+    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= ALIKE
 
 
 # -- What a release lacks --------------------------------------------------------------------------
@@ -239,8 +283,6 @@ RESULT = "another result"
 LACKS = "not available"
 UNKNOWN = "not reached"
 
-ALIKE = 0.55  # of a text's words, from which it is the same message in other words
-
 
 @dataclass
 class Verdict:
@@ -275,11 +317,11 @@ def verdict(today: Run, then: Run, declared: Sequence[re.Pattern[str]] = ()) -> 
         if number not in then.affected
     )
     for number, block in enumerate(today.blocks):
-        before = emissions(then.blocks[number])
-        for place, (kind, text) in enumerate(emissions(block)):
-            if declared and not any(pattern.match(text) for pattern in declared):
+        for instead, emission in paired(emissions(then.blocks[number]), emissions(block)):
+            if emission is None:
                 continue
-            found.add(*fate(kind, text, place, before, then, number, a_check_fails))
+            if not declared or any(pattern.match(emission[1]) for pattern in declared):
+                found.add(*fate(emission, instead, then, number, a_check_fails))
     if not found.counts:
         found.add(*silent_fate(today, then))
     return found
@@ -304,30 +346,17 @@ def silent_fate(today: Run, then: Run) -> tuple[str, str | None]:
 
 
 def fate(
-    kind: str,
-    text: str,
-    place: int,
-    before: list[tuple[str, str]],
-    then: Run,
-    number: int,
-    a_check_fails: bool,
+    emission: Emission, instead: Emission | None, then: Run, number: int, a_check_fails: bool
 ) -> tuple[str, str | None]:
-    """Return what became of one emission, and what came instead."""
+    """Return what became of one emission of block *number*, and what came instead."""
     if number in then.affected:
         lacked = any(lacking(block.exception) for block in then.blocks[:number])
         return LACKS if lacked else UNKNOWN, None
-    if (kind, normalised(text)) in [(other, normalised(said)) for other, said in before]:
+    if instead is not None and normalised(": ".join(instead)) == normalised(": ".join(emission)):
         return SAME, None
     sentence = lacking(then.blocks[number].exception)
     if sentence is not None:
         return LACKS, sentence
-    instead = [emission for emission in before if emission[0] != "AssertionError"]
-    if place < len(instead):
-        said = f"{instead[place][0]}: {instead[place][1]}"
-        return (WORDING if are_alike(text, instead[place][1]) else OTHER), said
-    return (WRONG if a_check_fails else NONE), None
-
-
-def are_alike(one: str, other: str) -> bool:
-    """Return whether two texts are one message in different words."""
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= ALIKE
+    if instead is None or instead[0] == "AssertionError":
+        return (WRONG if a_check_fails else NONE), None
+    return (WORDING if are_alike(emission[1], instead[1]) else OTHER), ": ".join(instead)

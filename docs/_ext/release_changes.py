@@ -19,13 +19,14 @@ from recorded_behavior import (
     is_python,
     lacking,
     normalised,
+    paired,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from recorded_behavior import Run
+    from recorded_behavior import Emission, Run
     from recordings import Recording
     from script_blocks import CodeBlock
 
@@ -117,23 +118,24 @@ def differences(then: Run, now: Run) -> Iterator[tuple[str, str, str]]:
             if lacked != lacks:
                 yield NAMES, lacked or "", lacks or ""
             continue
-        said, says = messages(emissions(before)), messages(emissions(after))
-        if [normalised(text) for text in said] == [normalised(text) for text in says]:
-            lines = first_difference(normalised(before.output), normalised(after.output))
-            if lines is not None:
-                yield BEHAVIOR, *lines
-            continue
-        for old, new in zip_longest(said, says, fillvalue=NO_ERROR):
-            if normalised(old) != normalised(new):
-                same = NO_ERROR not in (old, new) and are_alike(old, new)
-                yield (WORDING if same else BEHAVIOR), old, new
+        pairs = [
+            tuple(message(emission) for emission in pair)
+            for pair in paired(emissions(before), emissions(after))
+        ]
+        changed = [(old, new) for old, new in pairs if normalised(old) != normalised(new)]
+        for old, new in changed:
+            same = NO_ERROR not in (old, new) and are_alike(old, new)
+            yield (WORDING if same else BEHAVIOR), old, new
+        lines = first_difference(normalised(before.output), normalised(after.output))
+        if not changed and lines is not None:
+            yield BEHAVIOR, *lines
 
 
-def messages(emitted: Sequence[tuple[str, str]]) -> list[str]:
-    """Return emissions as lines; how a check words its failure is not PyTorch's message."""
-    return [
-        CHECK_FAILS if kind == "AssertionError" else f"{kind}: {text}" for kind, text in emitted
-    ]
+def message(emission: Emission | None) -> str:
+    """Return an emission as a line; how a check words its failure is not PyTorch's message."""
+    if emission is None:
+        return NO_ERROR
+    return CHECK_FAILS if emission[0] == "AssertionError" else ": ".join(emission)
 
 
 def first_difference(before: str, after: str) -> tuple[str, str] | None:
