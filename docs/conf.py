@@ -35,6 +35,8 @@ extensions = [
     "glossary_backlinks",
     "coverage_report",
     "error_catalogue",
+    "explain_file",
+    "paste_box",
     "site_files",
 ]
 

@@ -1294,7 +1294,11 @@ def evidence(page, fields, context, read):
     elif seen > 0 and unseen == 0:
         tier = POINTED_AT
     reports = page.get("reports") or 0
-    return tier, seen * 1000000 + reports, ", ".join(why) if tier == POINTED_AT else ""
+    return (
+        tier,
+        seen * 1000000 + reports,
+        TABLES["why"]["intro"] + ", ".join(why) if tier == POINTED_AT else "",
+    )
 
 
 def explain(fields):

@@ -62,14 +62,20 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     files = {
         "explain.py": explain_script(catalogue, site),
         "errors.js": f"window.autogradErrors = {data};\n",
-        "_static/lookup-box.js": classic_script(),
     }
     for name, text in files.items():
-        target = Path(app.outdir, name)
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        Path(app.outdir, name).write_text(text, encoding="utf-8")
+
+
+def write_script(app: Sphinx) -> None:
+    """Write the box's script before the pages, which name its checksum."""
+    if app.builder.format == "html":
+        target = Path(app.outdir, "_static", "lookup-box.js")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(classic_script(), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("builder-inited", write_script)
     app.connect("build-finished", write_files, priority=AFTER_CATALOGUE)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

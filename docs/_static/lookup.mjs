@@ -154,9 +154,10 @@ export const TABLES = {
     "ComplexFloatTensor": "complex64", "ComplexDoubleTensor": "complex128"
   },
   "why": {
-    "hole": "the message says {name} {value}",
-    "noHole": "the message names no {name}",
-    "frame": "the paste shows “{value}”",
+    "intro": "your text says ",
+    "hole": "{name} {value}",
+    "noHole": "no {name}",
+    "frame": "“{value}”",
     "only": "the message has this one cause",
     "unsure": "the text alone cannot tell"
   }
@@ -1368,7 +1369,7 @@ function evidence(page, fields, context, read) {
   return {
     tier,
     weight: seen * 1000000 + reports,
-    why: tier === POINTED_AT ? why.join(", ") : "",
+    why: tier === POINTED_AT ? TABLES.why.intro + why.join(", ") : "",
   };
 }
 
