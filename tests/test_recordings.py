@@ -258,6 +258,7 @@ def test_supplied_check_decides_as_torch_does(monkeypatch, actual, expected, opt
     monkeypatch.setattr(torch.testing, "assert_close", theirs)
     run_blocks.supply_assert_close(torch)
     ours = torch.testing.assert_close
+    assert not run_blocks.lacks_assert_close(torch)
 
     def passes(check):
         try:
@@ -268,6 +269,15 @@ def test_supplied_check_decides_as_torch_does(monkeypatch, actual, expected, opt
 
     assert ours is not theirs
     assert passes(ours) == passes(theirs)
+
+
+def test_check_that_compares_strides_is_replaced():
+    def assert_close(actual, expected, *, check_stride=True):
+        raise AssertionError
+
+    old = types.SimpleNamespace(testing=types.SimpleNamespace(assert_close=assert_close))
+    assert run_blocks.lacks_assert_close(old)
+    assert run_blocks.lacks_assert_close(types.SimpleNamespace())
 
 
 # -- Finding and filling an environment ------------------------------------------------------------

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 import io
 import json
 import linecache
@@ -188,7 +189,7 @@ def prepare(device):
 
     if device != "cpu":
         torch.set_default_device(device)
-    if not hasattr(torch, "testing") or not hasattr(torch.testing, "assert_close"):
+    if lacks_assert_close(torch):
         supply_assert_close(torch)
 
 
@@ -258,6 +259,15 @@ TOLERANCE = {  # dtype -> (rtol, atol), as torch.testing.assert_close has them
 }
 
 
+def lacks_assert_close(torch):
+    """Return whether a release has no such check, or 1.9's, which compares strides as well."""
+    check = getattr(getattr(torch, "testing", None), "assert_close", None)
+    if check is None:
+        return True
+    stride = inspect.signature(check).parameters.get("check_stride")
+    return stride is not None and stride.default is True
+
+
 def supply_assert_close(torch):
     """Give a release without `torch.testing.assert_close` one, or no fix could be checked there."""
 
@@ -306,12 +316,11 @@ def write_about(device, path):
     """Write the facts that `about_here` returns."""
     import torch
 
-    supplied = hasattr(torch, "testing") and hasattr(torch.testing, "assert_close")
     about = {
         "torch": str(torch.__version__),
         "python": platform.python_version(),
         "device": torch.cuda.get_device_name(0) if device.startswith("cuda") else device,
-        "supplied": [] if supplied else ["torch.testing.assert_close"],
+        "supplied": ["torch.testing.assert_close"] if lacks_assert_close(torch) else [],
         "stdlib": sysconfig.get_paths()["stdlib"],
     }
     with io.open(path, "w", encoding="utf-8") as stream:
