@@ -868,6 +868,9 @@ class Near:
 build_near = Near
 
 
+FAR = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
 def similar(text, near):
     """Return the best score of every template that shares enough with *text*."""
     plain = letters(text)[:900]
@@ -881,6 +884,7 @@ def similar(text, near):
         own += weight
         for unit in near.postings.get(trigram, ()):
             shared[unit] = shared.get(unit, 0) + weight
+    own += near.unknown * (len(FAR.findall(text)) // 2)
     found = {}
     whole = {}
     for number, weight in shared.items():
@@ -1021,13 +1025,15 @@ class Symptoms:
         self.frequency = {}
         for number, page in enumerate(index.pages):
             weights = {}
-            for key, weight in (("symptom", 3), ("symptom_zh", 3), ("title", 1), ("summary", 1)):
+            for key, weight in (("symptom", 3), ("symptom_zh", 3), ("title", 3), ("summary", 1)):
                 if page.get(key):
                     for feature in features(str(page[key])):
                         weights[feature] = max(weights.get(feature, 0), weight)
             for feature in weights:
                 self.frequency[feature] = self.frequency.get(feature, 0) + 1
-            self.entries.append((number, weights, bool(page.get("symptom"))))
+            self.entries.append(
+                (number, weights, bool(page.get("symptom")), page.get("reports") or 0)
+            )
         self.total = max(1, len(index.pages))
 
     def weight(self, feature):
@@ -1050,7 +1056,7 @@ def find_symptoms(paste, index):
         elif feature[0] != ":":
             own += weigh(known.total, 2) * 0.25
     found = []
-    for number, weights, silent in known.entries:
+    for number, weights, silent, reports in known.entries:
         shared = 0
         concepts = 0
         for feature in asked:
@@ -1060,11 +1066,13 @@ def find_symptoms(paste, index):
             if feature[0] == ":":
                 concepts += 1
             shared += (known.weight(feature) * (place + 1)) / 4
-        if concepts == 0 and shared < 500:
+        if concepts == 0 and shared < 300:
             continue
         score = shared / own if own else 0
         if not silent:
-            score *= 0.7
+            score *= 0.9
+        if len(paste.lines) > 3:
+            score *= 0.6
         if score >= TABLES["symptomScore"]:
             found.append(
                 {
@@ -1074,7 +1082,7 @@ def find_symptoms(paste, index):
                     "fields": {},
                     "lineNumber": 1,
                     "at": 0,
-                    "score": score * 0.7,
+                    "score": score * 0.7 + min(reports, 20) * 0.001,
                 }
             )
     return sorted(found, key=lambda entry: -entry["score"])[: TABLES["wantedResults"]]

@@ -21,7 +21,7 @@ export const TABLES = {
   "wantedResults": 5,
   "nearScore": 0.45,
   "nearWindows": 48,
-  "symptomScore": 0.3,
+  "symptomScore": 0.4,
   "fold": {
     "'": "‘’‚‛′´",
     "\"": "“”„‟″«»「」",
@@ -129,6 +129,7 @@ export const TABLES = {
     "clip": "\\bclip\\w*\\b|裁剪",
     "mask": "\\b(?:masks?|masked|where|padding)\\b|掩码|遮罩|填充",
     "argmax": "\\b(?:argmax|round|sign|threshold|discrete|integer|quanti[sz]\\w*|one.?hot)\\b|取整|离散|量化|阈值",
+    "rebuild": "\\btorch\\.(?:tensor|stack|from_numpy|as_tensor)\\b|重新(?:创建|构造|包装)",
     "compile": "\\b(?:torch\\.compile|compil\\w*|dynamo)\\b|编译"
   },
   "stopWords": "a about after all also am an and any are as at be been before but by can could did do does doing don for from get gets getting got had has have having he help here hi hello how i if in into is it its just like me my no not of on only or our out please s so some still t than thanks that the their then there these they this those to up us use used using very was we were what when where which while who why will with would you your error errors problem code pytorch torch tensor tensors",
@@ -979,6 +980,8 @@ function addUnit(units, template, text, shortest, whole) {
   units.push({ ...unit, whole: plain === whole });
 }
 
+const FAR = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
+
 /** Return the best score of every template that shares enough with *text*. */
 function similar(text, near) {
   const plain = letters(text).slice(0, 900);
@@ -995,6 +998,7 @@ function similar(text, near) {
       shared.set(unit, (shared.get(unit) || 0) + weight);
     }
   }
+  own += near.unknown * Math.floor((text.match(FAR) || []).length / 2);
   const found = new Map();
   const whole = new Map();
   for (const [number, weight] of shared) {
@@ -1128,7 +1132,7 @@ function buildSymptoms(index) {
   const entries = [];
   const frequency = new Map();
   index.pages.forEach((page, number) => {
-    const texts = [[page.symptom, 3], [page.symptom_zh, 3], [page.title, 1], [page.summary, 1]];
+    const texts = [[page.symptom, 3], [page.symptom_zh, 3], [page.title, 3], [page.summary, 1]];
     const weights = new Map();
     for (const [text, weight] of texts) {
       if (!text) continue;
@@ -1137,7 +1141,7 @@ function buildSymptoms(index) {
       }
     }
     for (const feature of weights.keys()) frequency.set(feature, (frequency.get(feature) || 0) + 1);
-    entries.push({ number, weights, silent: Boolean(page.symptom) });
+    entries.push({ number, weights, silent: Boolean(page.symptom), reports: page.reports || 0 });
   });
   return { entries, frequency, total: Math.max(1, index.pages.length) };
 }
@@ -1166,9 +1170,10 @@ function findSymptoms(paste, index) {
       if (feature[0] === ":") concepts += 1;
       shared += (weight(feature) * (place + 1)) / 4;
     }
-    if (concepts === 0 && shared < 500) continue;
+    if (concepts === 0 && shared < 300) continue;
     let score = own === 0 ? 0 : shared / own;
-    if (!entry.silent) score *= 0.7;
+    if (!entry.silent) score *= 0.9;
+    if (paste.lines.length > 3) score *= 0.6;
     if (score >= TABLES.symptomScore) {
       found.push({
         page: index.pages[entry.number],
@@ -1177,7 +1182,7 @@ function findSymptoms(paste, index) {
         fields: {},
         lineNumber: 1,
         at: 0,
-        score: score * 0.7,
+        score: score * 0.7 + Math.min(entry.reports, 20) * 0.001,
       });
     }
   }
