@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ class Recording:
         ]
 
 
+@cache
 def code_hash(code: str) -> str:
     """Return the hash of a block; what follows its last statement does not count."""
     lines = code.splitlines()

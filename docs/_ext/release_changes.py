@@ -11,6 +11,7 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from recorded_behavior import (
+    FAILED_CHECK,
     NODE,
     are_alike,
     behavior,
@@ -135,7 +136,7 @@ def message(emission: Emission | None) -> str:
     """Return an emission as a line; how a check words its failure is not PyTorch's message."""
     if emission is None:
         return NO_ERROR
-    return CHECK_FAILS if emission[0] == "AssertionError" else ": ".join(emission)
+    return CHECK_FAILS if emission[0] == FAILED_CHECK else ": ".join(emission)
 
 
 def first_difference(before: str, after: str) -> tuple[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,9 +54,22 @@ def gallery(config: Any, srcdir: Any) -> list[Path]:
 
 def history_of(config: Any, srcdir: Any) -> list[ReleaseChanges]:
     """Return what changed at each recorded release, newest first."""
-    recordings = read_recordings(recordings_folder(config, srcdir))
-    scripts = {script.name: code_blocks(script) for script in gallery(config, srcdir)}
-    return release_changes(recordings, scripts)
+    folder = recordings_folder(config, srcdir)
+    return _history(folder, stamps(folder.glob("torch-*.json")), stamps(gallery(config, srcdir)))
+
+
+Stamps = tuple[tuple[Path, int], ...]
+
+
+def stamps(paths: Iterable[Path]) -> Stamps:
+    """Return files with the times of their last change."""
+    return tuple((path, path.stat().st_mtime_ns) for path in sorted(paths))
+
+
+@lru_cache(maxsize=1)  # the page and the feed ask for the same
+def _history(folder: Path, transcripts: Stamps, scripts: Stamps) -> list[ReleaseChanges]:
+    code = {script.name: code_blocks(script) for script, _ in scripts}
+    return release_changes(read_recordings(folder), code)
 
 
 def anchor(release: str) -> str:
