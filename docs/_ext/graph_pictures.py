@@ -330,7 +330,7 @@ class PictureOf(SphinxDirective):
     """Show the first picture, or picture number ``:number:``, of an error page again."""
 
     required_arguments = 1
-    option_spec = {"number": directives.positive_int}  # noqa: RUF012
+    option_spec = {"number": directives.positive_int}
 
     def run(self) -> list[nodes.Node]:
         page = self.arguments[0]
