@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 
 import pytest
@@ -31,6 +32,19 @@ def test_forward_traceback_begins_in_the_script(tmp_path):
     ]
     assert "test_clean_output" in str(shown[0].message)
     assert "test_clean_output" not in text
+
+
+def test_indented_output_is_cleaned_as_well(tmp_path):
+    stack = (
+        "Traceback of forward call that caused the error:\n"
+        '  File "builder.py", line 1, in build\n    run()\n'
+        '  File "plot_anomaly.py", line 5, in <module>\n    y = x.sqrt() * 0\n'
+        "  return engine.run()\n"
+    )
+    indented = textwrap.indent(clean(stack, tmp_path / "plot_anomaly.py"), "    ")
+    assert clean(textwrap.indent(stack, "    "), tmp_path / "plot_anomaly.py") == indented
+    assert "builder.py" not in indented
+    assert indented.endswith("  return engine.run()\n")
 
 
 def test_forward_traceback_of_another_file_stays_whole(tmp_path):

@@ -84,6 +84,8 @@ def test_every_internal_link_has_its_target(built):
     missing = []
     for page in pages(built):
         for link in parsed(page).links:
+            if page.name == "404.html":  # served at any address, so its links begin at the root
+                link = link.removeprefix("/")
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
@@ -126,7 +128,7 @@ def test_no_page_names_the_building_machine(built):
 
 def test_page_names_its_message_to_search_engines(built, script):
     html = page_of(built, script).read_text("utf-8")
-    title = unescape(re.search(r"<title>(.*?)</title>", html)[1])
+    title = unescape(re.search(r"<title>(.*?)</title>", html)[1]).replace("’", "'")
     description = unescape(re.search(r'<meta content="([^"]*)" name="description"', html)[1])
     header = read_header(script)
     assert header.title.replace("``", "") in title
@@ -157,6 +159,8 @@ def test_page_states_its_environment(built, script):
 
     import torch
 
+    if read_header(script).needs:
+        pytest.skip(f"{script.name} does not run here; its page says so")
     text = unescape(re.sub(r"<[^>]+>", "", page_of(built, script).read_text("utf-8")))
     assert f"torch {torch.__version__}, Python {platform.python_version()}, CPU, commit" in text
 

@@ -17,7 +17,8 @@ BUILD_FARM = re.compile(r"(?:/__w)?/pytorch(?:/pytorch)?/(?=(?:torch|aten|c10|bu
 LOG_TIME = re.compile(r"\[([EIW])\d{4} [\d:.]+ (?=\w+\.\w+:\d+\])")
 LOG_FUNCTION = re.compile(r" \(function operator\(\)\)(?=\n|$)")
 STACK = re.compile(
-    r"(?m)(?<=Traceback of forward call that )(.+:\n)((?:  File \"[^\"]+\", .*\n(?:    .*\n)*)+)"
+    r"(?m)(?<=Traceback of forward call that )(.+:\n)"
+    r"((?:(?P<indent>^ +)File \"[^\"]+\", .*\n(?:(?P=indent)  .*\n)*)+)"
 )
 STDLIB = sysconfig.get_paths()["stdlib"] + "/"
 
@@ -38,5 +39,5 @@ def own_frames(stack: str, name: str) -> str:
     Anomaly mode lists the whole stack of a forward call, with the frames of whatever runs the
     script above its own.
     """
-    start = stack.find(f'  File "{name}", ')
-    return stack[max(start, 0) :]
+    start = stack.find(f'File "{name}", ')
+    return stack[stack.rfind("\n", 0, max(start, 0)) + 1 :]
