@@ -5,6 +5,7 @@
 # [tool.autograd-errors]
 # causes = ["second-backward/shared-subgraph", "inventory/backward-twice-two-losses"]
 # cause-of = "backward-twice"
+# when = { frame = "(?:loss|err)_?(?:[a-dgABDG]|[1-9])\\b|[a-z]+_loss\\.backward" }
 # ///
 """
 Two losses share one forward pass

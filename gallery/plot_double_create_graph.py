@@ -8,6 +8,7 @@
 #     "inventory/double-backward-without-create-graph",
 # ]
 # cause-of = "backward-no-grad-fn"
+# when = { frame = "autograd\\.grad\\(|penalty|\\.norm\\(" }
 # ///
 """
 Taking a gradient of a gradient without its graph

@@ -9,6 +9,7 @@
 #     "inventory/inference-no-grad-fn",
 # ]
 # cause-of = "backward-no-grad-fn"
+# when = { frame = "inference" }
 # ///
 """
 Gradients wanted inside inference mode

@@ -3,7 +3,10 @@
 # dependencies = ["torch"]
 #
 # [tool.autograd-errors]
-# causes = ["inventory/version-custom-function-saved-input"]
+# causes = [
+#     "custom-function/saved-input-modified-later",
+#     "inventory/version-custom-function-saved-input",
+# ]
 # cause-of = "version-modified"
 # when = { frame = "(?:saved_tensors|autograd/function\\.py|ctx\\b|in apply)" }
 # ///
