@@ -30,7 +30,8 @@ from recordings import (
     what_changed,
     write_recording,
 )
-from release_changes import BEHAVIOR, NAMES, WORDING, release_changes
+from release_changes import BEHAVIOR, NAMES, WORDING, Change, release_changes
+from release_history import LONGEST, shortened
 from script_blocks import CodeBlock, code_blocks
 from script_header import DeclaredError, read_header
 from sphinx.errors import SphinxError
@@ -659,6 +660,18 @@ def test_changes_between_releases_are_sorted_by_kind():
     assert [(c.before, c.after) for c in middle.of(BEHAVIOR)] == [("1", "2")]
     assert oldest.is_next
     assert not middle.is_next
+
+
+def test_long_texts_are_cut_to_where_they_differ():
+    words = "RuntimeError: " + " ".join(f"word{number}" for number in range(40))
+    change = Change(WORDING, f"{words} old end.", f"{words} new end. {words}")
+    before, after = shortened(change)
+    assert before.startswith("RuntimeError: word0 ")
+    assert before.endswith("word39 old end.")
+    assert " … " in before
+    assert len(after) <= LONGEST + 2
+    assert "word39 new end." in after
+    assert shortened(Change(WORDING, "a b", "a c")) == ("a b", "a c")
 
 
 # -- On the site -----------------------------------------------------------------------------------

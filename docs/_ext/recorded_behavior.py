@@ -34,6 +34,7 @@ LAST_LINE = re.compile(r"(?m)^(?:\[rank\d+\]: ?)?(\w*(?:Error|Warning|Exception)
 
 
 ALIKE = 0.55  # of two texts' words in common, from which they are one message in other words
+FEW_WORDS, MOSTLY = 5, 0.8  # or the shorter text is in the longer one
 
 Emission = tuple[str, str]
 """Type and text of an exception or a warning."""
@@ -109,9 +110,15 @@ def paired(before: list[Emission], now: list[Emission]) -> list[tuple[Emission |
     return [*pairs, *((before[i], None) for i in left)]
 
 
+@cache
 def are_alike(one: str, other: str) -> bool:
-    """Return whether two texts are one message in different words."""
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= ALIKE
+    """Return whether two texts are one message in different words, or with more of them."""
+    words, others = one.split(), other.split()
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
+    common, shorter = sum(block.size for block in blocks), min(len(words), len(others))
+    if shorter >= FEW_WORDS and common >= MOSTLY * shorter:
+        return True
+    return 2 * common >= ALIKE * (len(words) + len(others))
 
 
 # -- What a release lacks --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -32,6 +33,7 @@ TITLES = {
     NAMES: "Names that came or went",
 }
 MOST_PAGES = 5
+BEGINNING, CONTEXT, LONGEST = 80, 60, 320  # characters of a message that a list shows
 
 
 class ReleaseHistory(SphinxDirective):
@@ -111,7 +113,7 @@ def change_item(change: Change, docname: str) -> nodes.list_item:
     if change.kind == NAMES:
         item += sentence(came_or_went(change))
     else:
-        for label, text in (("before: ", change.before), ("now: ", change.after)):
+        for label, text in zip(("before: ", "now: "), shortened(change), strict=True):
             style = nodes.Text(text) if text == NO_ERROR else nodes.literal("", text)
             item += nodes.paragraph("", "", nodes.Text(label), style)
     pages = nodes.paragraph("", "on ", classes=["release-pages"])
@@ -124,6 +126,23 @@ def change_item(change: Change, docname: str) -> nodes.list_item:
         pages += nodes.Text(f" and {more} more {'page' if more == 1 else 'pages'}")
     item += pages
     return item
+
+
+def shortened(change: Change) -> tuple[str, str]:
+    """Return both texts, long ones cut to their beginning and to where they differ."""
+    pairs = zip(change.before, change.after, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return cut(change.before, same), cut(change.after, same)
+
+
+def cut(text: str, same: int) -> str:
+    """Return *text*, of which the first *same* characters are the same elsewhere, cut if long."""
+    start = max(same - CONTEXT, 0)
+    if start > BEGINNING:
+        text = f"{text[:BEGINNING].rpartition(' ')[0]} … {text[start:].partition(' ')[2]}"
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST].rpartition(' ')[0]} …"
+    return text
 
 
 def came_or_went(change: Change) -> str:
@@ -195,8 +214,8 @@ def feed_content(release: ReleaseChanges) -> str:
         changes = release.of(kind)
         if changes:
             items = "".join(
-                f"<li>before: {escape(change.before)}<br/>now: {escape(change.after)}</li>"
-                for change in changes
+                f"<li>before: {escape(before)}<br/>now: {escape(after)}</li>"
+                for before, after in map(shortened, changes)
             )
             parts.append(f"<h3>{TITLES[kind]}</h3><ul>{items}</ul>")
     return "".join(parts)
