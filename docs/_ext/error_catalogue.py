@@ -38,7 +38,7 @@ def write_catalogue(app: Sphinx, exception: Exception | None) -> None:
     data = catalogue(
         entries, torch.__version__.partition("+")[0], app.config.autograd_errors_device
     )
-    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
     Path(app.outdir, "errors.json").write_text(text, encoding="utf-8")
 
 

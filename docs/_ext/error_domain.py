@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 
+SHOWN_CAUSES = 3
+
+
 @dataclass
 class ErrorPage:
     """What the site knows about one gallery page."""
@@ -225,13 +228,18 @@ def bullet_list(
 def causes_list(
     pages: list[ErrorPage], to: Callable[[ErrorPage], nodes.reference]
 ) -> list[nodes.Node]:
+    """Return the cause pages of a message; many of them fold away."""
     if not pages:
         return []
     entries = nodes.bullet_list(classes=["cause-list"])
     for page in pages:
         line = nodes.paragraph("", "", to(page), nodes.Text(f": {page.header.summary}"))
         entries += nodes.list_item("", line)
-    return [nodes.paragraph("", "Causes of this message with a page of their own:"), entries]
+    if len(pages) <= SHOWN_CAUSES:
+        return [nodes.paragraph("", "Causes of this message with a page of their own:"), entries]
+    summary = f"<summary>{len(pages)} causes of this message have a page of their own</summary>"
+    opening = nodes.raw("", f'<details class="more-messages">{summary}', format="html")
+    return [opening, entries, nodes.raw("", "</details>", format="html")]
 
 
 def most_reported(pages: list[ErrorPage], reports: Path) -> list[ErrorPage]:
