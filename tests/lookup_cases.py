@@ -469,9 +469,10 @@ LOSSY: list[Callable[[Text], str]] = [
 
 
 def generated() -> Iterator[Case]:
-    """Yield every message in every layout."""
+    """Yield every message alone, in a third of the layouts and in half of the lossy ones."""
     for number, text in enumerate(texts()):
-        for noise in NOISES + LOSSY:
+        chosen = [alone, *NOISES[1 + number % 3 :: 3], *LOSSY[number % 2 :: 2]]
+        for noise in chosen:
             name = f"{text.page}/{number}/{noise.__name__}"
             yield Case(name, noise(text), text.page, whole=noise in NOISES)
 
@@ -494,6 +495,13 @@ def handwritten() -> Iterator[Case]:
         page, *more = head.split()
         cause = next((word for word in more if word != "near"), None)
         yield Case(f"pastes.txt/{number}/{page}", body, page, cause, whole="near" not in more)
+
+
+def reproduced() -> Iterator[tuple[str, str]]:
+    """Yield cause and output of runs of small scripts, each with the mistake of a public report."""
+    for line in (CORPUS / "reports.jsonl").read_text(encoding="utf-8").splitlines():
+        run = json.loads(line)
+        yield run["cause"], run["paste"]
 
 
 def symptoms() -> Iterator[Case]:

@@ -51,7 +51,7 @@ def lookup(text, catalogue=None):
     index = index_of(CATALOGUE if catalogue is None else catalogue)
     paste = read_paste(text)
     found = find_messages(paste, index)
-    sure = [match for match in found if match["sure"]]
+    sure = confirmed(found, paste)
     if sure:
         return answer("match", match_results(sure, paste, index), "")
     near = nearest([as_near(match) for match in found] + find_near(paste, index))
@@ -359,6 +359,19 @@ def find_messages(paste, index):
     return sorted(without_parts(matches), key=later_first)
 
 
+def confirmed(matches, paste):
+    """Return as many of the matches as an answer can show whose declared pattern fits."""
+    pages = set()
+    sure = []
+    for match in matches:
+        if len(pages) == TABLES["wantedResults"]:
+            break
+        if match["sure"] and fits_pattern(match) and not is_common(match, paste):
+            pages.add(match["page"]["id"])
+            sure.append(match)
+    return sure
+
+
 def candidates(paste, index):
     """Return, by template, the few stretches of lines that hold its rarest words."""
     reach = TABLES["reach"]
@@ -551,7 +564,7 @@ def message_at(template, region, spans, first, paste, index):
         if template.length < 40:
             return None
         match["otherType"] = True
-    match["sure"] = sure and fits_pattern(template, match) and not is_common(match, paste)
+    match["sure"] = sure
     return match
 
 
@@ -681,8 +694,9 @@ def filled(template, fields):
     return "".join(part + value for part, value in zip(template.parts, values)).strip()  # noqa: B905
 
 
-def fits_pattern(template, match):
+def fits_pattern(match):
     """Let the declared patterns have the last word. An empty hole (shape []) fits by itself."""
+    template = match["template"]
     if any(match["fields"][name] == "" for name in template.holes):
         return True
     if len(match["text"]) > 4000 or not template.patterns:
@@ -1430,11 +1444,13 @@ def run(arguments, as_data):
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
             sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
-            module.__file__ = arguments[0]
+            # Python 3.9 and later name the main script by its whole path
+            path = arguments[0]
+            module.__file__ = os.path.abspath(path) if sys.version_info >= (3, 9) else path
             module.__builtins__ = __builtins__
             sys.modules["__main__"] = module
-            with open(arguments[0], "rb") as script:
-                code = compile(script.read(), arguments[0], "exec")
+            with open(path, "rb") as script:
+                code = compile(script.read(), module.__file__, "exec")
             exec(code, module.__dict__)
     except Exception as error:
         error.__traceback__ = without_own_frames(error.__traceback__)

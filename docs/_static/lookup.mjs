@@ -20,7 +20,7 @@ export const TABLES = {
   "longestTail": 1000,
   "wantedResults": 5,
   "nearScore": 0.45,
-  "nearWindows": 48,
+  "nearWindows": 32,
   "symptomScore": 0.4,
   "fold": {
     "'": "‘’‚‛′´",
@@ -178,7 +178,7 @@ export function lookup(text, catalogue) {
   const index = indexOf(catalogue);
   const paste = readPaste(text);
   const found = findMessages(paste, index);
-  const sure = found.filter((match) => match.sure);
+  const sure = confirmed(found, paste);
   if (sure.length) return answer("match", matchResults(sure, paste, index), "");
   const near = nearest([...found.map(asNear), ...findNear(paste, index)]);
   if (near.length) return answer("near", nearResults(near, paste, index), TABLES.notSure);
@@ -478,6 +478,19 @@ function findMessages(paste, index) {
   return matches;
 }
 
+/** Return as many of the matches as an answer can show whose declared pattern fits. */
+function confirmed(matches, paste) {
+  const pages = new Set();
+  const sure = [];
+  for (const match of matches) {
+    if (pages.size === TABLES.wantedResults) break;
+    if (!match.sure || !fitsPattern(match) || isCommon(match, paste)) continue;
+    pages.add(match.page.id);
+    sure.push(match);
+  }
+  return sure;
+}
+
 /** Return, by template, the few stretches of lines that hold its rarest words. */
 function candidates(paste, index) {
   const reach = TABLES.reach;
@@ -679,7 +692,7 @@ function messageAt(template, region, spans, first, paste, index) {
     if (template.length < 40) return null;
     match.otherType = true;
   }
-  match.sure = sure && fitsPattern(template, match) && !isCommon(match, paste);
+  match.sure = sure;
   return match;
 }
 
@@ -797,7 +810,8 @@ function filled(template, fields) {
 }
 
 /** Let the declared patterns have the last word. An empty hole (shape `[]`) fits by itself. */
-function fitsPattern(template, match) {
+function fitsPattern(match) {
+  const { template } = match;
   if (template.holes.some((name) => match.fields[name] === "")) return true;
   if (match.text.length > 4000 || template.patterns.length === 0) return true;
   return template.patterns.some((pattern) => {
@@ -841,8 +855,19 @@ function withoutParts(matches) {
     match.to = match.end.line * 10000 + match.end.column;
   });
   const kept = [];
+  const byLine = new Map();
   for (const match of matches.slice().sort(betterFirst)) {
-    if (kept.every((other) => match.to <= other.from || other.to <= match.from)) kept.push(match);
+    let free = true;
+    for (let i = match.begin.line; free && i <= match.end.line; i += 1) {
+      const others = byLine.get(i) || [];
+      free = others.every((other) => match.to <= other.from || other.to <= match.from);
+    }
+    if (!free) continue;
+    kept.push(match);
+    for (let i = match.begin.line; i <= match.end.line; i += 1) {
+      if (!byLine.has(i)) byLine.set(i, []);
+      byLine.get(i).push(match);
+    }
   }
   return kept;
 }
@@ -903,9 +928,9 @@ function asNear(match) {
 function findNear(paste, index) {
   if (index.near === null) index.near = buildNear(index);
   const best = new Map();
-  for (const window of nearWindows(paste, index)) {
-    const weight = OWN.test(window.text) ? 1 : 0.7;
-    for (const entry of similar(window.text, index.near)) {
+  for (const stretch of nearWindows(paste, index)) {
+    const weight = OWN.test(stretch.text) ? 1 : 0.7;
+    for (const entry of similar(stretch.text, index.near)) {
       const template = index.templates[entry.template];
       entry.score *= template.common ? weight * 0.85 : weight;
       const known = best.get(template.page);
@@ -913,9 +938,9 @@ function findNear(paste, index) {
       best.set(template.page, {
         page: index.pages[template.page],
         template,
-        text: window.text.trim(),
-        lineNumber: paste.lines[window.line].number,
-        at: window.line,
+        text: stretch.text.trim(),
+        lineNumber: paste.lines[stretch.line].number,
+        at: stretch.line,
         score: entry.score,
       });
     }
@@ -969,7 +994,7 @@ function buildNear(index) {
       postings.get(trigram).push(number);
     }
   });
-  return { units, weights, postings, unknown: weigh(total, 2) };
+  return { units, weights, postings, unknown: weigh(total, 2), shared: new Float64Array(units.length) };
 }
 
 function addUnit(units, template, text, shortest, whole) {
@@ -985,7 +1010,8 @@ const FAR = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 /** Return the best score of every template that shares enough with *text*. */
 function similar(text, near) {
   const plain = letters(text).slice(0, 900);
-  const shared = new Map();
+  const { shared } = near;
+  const touched = [];
   let own = 0;
   for (const trigram of trigrams(plain)) {
     const weight = near.weights.get(trigram);
@@ -995,14 +1021,17 @@ function similar(text, near) {
     }
     own += weight;
     for (const unit of near.postings.get(trigram) || []) {
-      shared.set(unit, (shared.get(unit) || 0) + weight);
+      if (shared[unit] === 0) touched.push(unit);
+      shared[unit] += weight;
     }
   }
   own += near.unknown * Math.floor((text.match(FAR) || []).length / 2);
   const found = new Map();
   const whole = new Map();
-  for (const [number, weight] of shared) {
+  for (const number of touched) {
     const unit = near.units[number];
+    const weight = shared[number];
+    shared[number] = 0;
     const recall = weight / unit.weight;
     const precision = weight / own;
     let score = (2 * recall * precision) / (recall + precision);
