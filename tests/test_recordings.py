@@ -780,6 +780,18 @@ def test_message_that_only_an_old_release_shows_stands_open_on_its_page(recorded
     assert line in recorded_site.text("errors/plot_one_example")
 
 
+def test_page_keeps_the_order_of_python_and_what_is_below_it(site):
+    lines = (
+        "import os\nprint('one')\nos.write(2, b'two\\n')\nprint('three')\nos.write(2, b'four\\n')"
+    )
+    script = site.script("one_example", page(extra=lines))
+    site.build()
+    shown = page_outputs((site.docs / "errors" / "plot_one_example.rst").read_text("utf-8"))
+    blocks = record.run_scripts(sys.executable, [script], "cpu", fork=True)["scripts"][script.name]
+    assert shown[blocks[-1].line].endswith("one\ntwo\nthree\nfour")
+    assert [shown[block.line] for block in blocks] == [block.output.strip("\n") for block in blocks]
+
+
 def test_history_page_and_feed_name_what_changed(recorded_site):
     recorded_site.write("docs/releases.md", "# Releases\n\n```{release-history}\n```\n")
     index = recorded_site.docs / "index.md"

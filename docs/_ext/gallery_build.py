@@ -113,6 +113,7 @@ class GalleryBuild:
             enter(self.device)
             with observed() as seen, native_errors() as native:
                 gen_rst._get_code_output = after_native(native)
+                gen_rst._LoggingTee.write = in_order(native)
                 output, elapsed = _sphinx_gallery_execute(
                     blocks, variables, gallery_conf, file_conf
                 )
@@ -197,6 +198,19 @@ def after_native(native: Callable[[], str]) -> Callable[..., str]:
         return get_output(*args)
 
     return with_native
+
+
+def in_order(native: Callable[[], str]) -> Callable[..., None]:
+    """Return sphinx-gallery's function that notes what Python writes, C++'s words before it."""
+    write = gen_rst._LoggingTee.write
+
+    def write_in_order(tee: gen_rst._LoggingTee, data: str) -> None:
+        came = native()
+        if came:
+            write(tee, came)
+        write(tee, data)
+
+    return write_in_order
 
 
 def enter(device: str) -> None:
