@@ -20,7 +20,7 @@
 #
 # [[tool.autograd-errors.error]]
 # raises = "UserWarning"
-# message = "Error detected in <node>. Traceback of forward call that caused the error: <traceback>"
+# message = "Error detected in <node>. Traceback of forward call that caused the error:\n<traceback>"
 # source = "torch/csrc/autograd/python_anomaly_mode.cpp"
 #
 # [[tool.autograd-errors.error]]
@@ -30,7 +30,7 @@
 #
 # [[tool.autograd-errors.error]]
 # raises = "UserWarning"
-# message = "Previous calculation was induced by <node>. Traceback of forward call that induced the previous calculation: <traceback>"
+# message = "Previous calculation was induced by <node>. Traceback of forward call that induced the previous calculation:\n<traceback>"
 # source = "torch/csrc/autograd/python_anomaly_mode.cpp"
 #
 # [[tool.autograd-errors.error]]
