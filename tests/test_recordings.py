@@ -439,6 +439,12 @@ def test_prose_may_move_a_block_and_its_lines_follow():
     assert 'File "plot_x.py", line 26,' in blocks[1].output
     assert blocks[2].output == "plot_x.py:39: UserWarning: w\n"
     assert [block.line for block in blocks] == [10, 25, 39]
+    failed = made_up("1.8.1", Raised("KeyError", "a", 21), Raised("TimeLimit", "", None))
+    assert [b.exception and b.exception.line for b in failed.blocks("plot_x.py", moved)] == [
+        None,
+        26,
+        None,
+    ]
 
 
 def test_recorder_says_what_changed():
@@ -465,12 +471,19 @@ def test_first_recording_of_a_release_is_compared_with_the_one_before(
 
 def test_recording_some_scripts_keeps_the_others_and_their_dates(monkeypatch, tmp_path):
     monkeypatch.setattr(record, "GALLERY", tmp_path)
+    monkeypatch.setattr(
+        record,
+        "code_blocks",
+        lambda script: [CODE[0], *(CodeBlock(b.code, b.line + 2) for b in CODE[1:])],
+    )
     (tmp_path / "plot_x.py").touch()
     old, new = made_up("1.8.1", ERROR, "1\n"), made_up("1.8.1", ERROR, "1\n")
     old.scripts["plot_gone.py"] = []
     new.scripts, new.date = {"plot_y.py": []}, "2026-03-04"
     record.keep_others(old, new)
     assert list(new.scripts) == ["plot_y.py", "plot_x.py"]
+    assert [block.line for block in new.scripts["plot_x.py"]] == [10, 22, 32]
+    assert "line 23, in" in new.scripts["plot_x.py"][1].output
     assert (new.date_of("plot_x.py"), new.date_of("plot_y.py")) == ("2026-01-02", "2026-03-04")
 
 

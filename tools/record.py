@@ -172,10 +172,11 @@ def scripts_to_renew(transcript: Path) -> set[str]:
 
 
 def keep_others(old: Recording, new: Recording) -> None:
-    """Keep in *new* what *old* says about scripts that were not run this time."""
+    """Keep in *new* what *old* says about scripts that were not run, with today's line numbers."""
     for script, blocks in old.scripts.items():
         if script not in new.scripts and (GALLERY / script).exists():
-            new.scripts[script] = blocks
+            moved = old.blocks(script, code_blocks(GALLERY / script))
+            new.scripts[script] = blocks if moved is None else moved
             if old.date_of(script) != new.date:
                 new.dates[script] = old.date_of(script)
     new.dates = dict(sorted(new.dates.items()))

@@ -9,7 +9,7 @@ import bisect
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,10 @@ class Raised:
 
     def __str__(self) -> str:
         return f"{self.type}: {self.text}" if self.text else self.type
+
+    def moved(self, lines: int) -> Raised:
+        """Return the same, raised so many lines further down."""
+        return self if self.line is None else replace(self, line=self.line + lines)
 
 
 @dataclass(frozen=True)
@@ -124,12 +128,11 @@ class Recording:
 
         lines = re.compile(LINE_OF_SCRIPT % ((re.escape(script),) * 2))
         return [
-            RecordedBlock(
-                block.code,
-                block.line + shift[number],
-                lines.sub(moved, block.output),
-                block.emitted,
-                block.exception,
+            replace(
+                block,
+                line=block.line + shift[number],
+                output=lines.sub(moved, block.output),
+                exception=block.exception and block.exception.moved(shift[number]),
             )
             for number, block in enumerate(recorded)
         ]
