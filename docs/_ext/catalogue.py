@@ -9,7 +9,7 @@ import csv
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from wording import pattern_of
+from wording import TRIGGERED, pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,11 +53,11 @@ def page_entry(
             {
                 "raises": error.raises,
                 "message": error.message,
-                "patterns": [pattern_of(error.message)],
+                "patterns": [wording_pattern(error.raises, error.message)],
                 "formerly": [
                     {
                         "message": former["message"],
-                        "patterns": [pattern_of(former["message"])],
+                        "patterns": [wording_pattern(error.raises, former["message"])],
                         "releases": former["releases"],
                     }
                     for former in (formerly or {}).get(error.message, ())
@@ -72,6 +72,12 @@ def count_reports(table: Path) -> Counter[str]:
     """Return for each cause the number of public reports in ``catalogue/reports.tsv``."""
     with table.open(encoding="utf-8", newline="") as lines:
         return Counter(row["cause"] for row in csv.DictReader(lines, delimiter="\t"))
+
+
+def wording_pattern(raises: str, message: str) -> str:
+    """Return the pattern of *message*; only warnings say where they were triggered."""
+    pattern = pattern_of(message)
+    return pattern if raises.endswith("Warning") else pattern.replace(TRIGGERED, "")
 
 
 def catalogue(entries: Sequence[dict[str, Any]], torch: str, device: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Write ``errors.json``: from a message, a symptom or a cause to its page."""
+"""Write ``errors.json``, from a message, a symptom or a cause to its page, and ``fixes.json``."""
 
 from __future__ import annotations
 
@@ -38,8 +38,11 @@ def write_catalogue(app: Sphinx, exception: Exception | None) -> None:
     data = catalogue(
         entries, torch.__version__.partition("+")[0], app.config.autograd_errors_device
     )
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
-    Path(app.outdir, "errors.json").write_text(text, encoding="utf-8")
+    # A reader's lookup needs the fixes of one page, and only once it has found it.
+    fixes = {entry["id"]: entry.pop("fixes") for entry in entries}
+    for name, value in (("errors.json", data), ("fixes.json", fixes)):
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+        Path(app.outdir, name).write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

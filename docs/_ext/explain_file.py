@@ -57,6 +57,9 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html" or not source.exists():
         return
     catalogue = json.loads(source.read_text(encoding="utf-8"))
+    fixes = json.loads(Path(app.outdir, "fixes.json").read_text(encoding="utf-8"))
+    for page in catalogue["pages"]:
+        page["fixes"] = fixes[page["id"]]
     data = json.dumps(catalogue, ensure_ascii=True, separators=(",", ":"))
     site = app.config.html_baseurl or "."
     files = {

@@ -207,13 +207,15 @@ class Box {
   }
 }
 
-/** Return the catalogue: errors.json, or errors.js where the browser does not allow `fetch`. */
+/** Return errors.json with the fixes, or errors.js where the browser does not allow `fetch`. */
 async function loadCatalogue(root) {
   if (window.autogradErrors) return window.autogradErrors;
   if (root.protocol !== "file:") {
     try {
-      const response = await fetch(new URL("errors.json", root));
-      if (response.ok) return await response.json();
+      const files = ["errors.json", "fixes.json"].map((name) => fetch(new URL(name, root)));
+      const [catalogue, fixes] = await Promise.all(files.map(async (file) => (await file).json()));
+      for (const page of catalogue.pages) page.fixes = fixes[page.id];
+      return catalogue;
     } catch {
       // as below
     }
