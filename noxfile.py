@@ -54,7 +54,7 @@ def tests(session: nox.Session) -> None:
     """Run all tests; the browser ones install Debian's chromium if there is none."""
     install(session, "tests")
     session.run("python", "-m", "tools.require_browser")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session
