@@ -31,7 +31,7 @@ from recordings import (
     write_recording,
 )
 from release_changes import BEHAVIOR, NAMES, WORDING, Change, release_changes
-from release_history import LONGEST, shortened
+from release_history import LONGEST, compared, shortened
 from script_blocks import CodeBlock, code_blocks
 from script_header import DeclaredError, read_header
 from sphinx.errors import SphinxError
@@ -538,6 +538,7 @@ def test_warning_that_came_does_not_take_the_place_of_an_error():
 
 def test_another_wording_is_not_the_same():
     assert behaves.normalised("RuntimeError: a") != behaves.normalised("RuntimeError: b")
+    assert behaves.normalised("A.f.<locals>.B.g() takes 1") == behaves.normalised("g() takes 1")
     assert behaves.normalised("x.data_ptr") != behaves.normalised("x.data")
 
 
@@ -673,6 +674,23 @@ def test_changes_between_releases_are_sorted_by_kind():
     assert [(c.before, c.after) for c in middle.of(BEHAVIOR)] == [("1", "2")]
     assert oldest.is_next
     assert not middle.is_next
+
+
+def test_change_of_python_is_told_beside_the_changes_of_torch():
+    older, newer = made_up("1.4.0", "", "1\n"), made_up("1.5.0", ERROR, "1\n", before="1.4.0")
+    (release,) = release_changes([older, newer], {"plot_x.py": CODE})
+    assert "Python" not in compared(release)
+    newer.python = "3.11.7"
+    assert "They ran under Python 3.8.1 and 3.11.7" in compared(release)
+
+
+def test_renamed_node_is_no_other_behavior():
+    recordings = [
+        made_up("1.4.0", "tensor(1., grad_fn=<SWhereBackward>)\n", "1\n"),
+        made_up("1.5.0", "tensor(1., grad_fn=<WhereBackward0>)\n", "1\n"),
+    ]
+    (release,) = release_changes(recordings, {"plot_x.py": CODE})
+    assert [change.kind for change in release.changes] == [WORDING]
 
 
 def test_long_texts_are_cut_to_where_they_differ():

@@ -30,6 +30,7 @@ WARNING_PLACE = re.compile(r"(?m)^\S+?:\d+: (?=\w+Warning: )")
 WARNING_SOURCE = re.compile(r"(?m)^(\w+Warning: .*)\n  \S.*$")
 NODE = re.compile(r"\b(\w+?)Backward\d*\b(?!\()")
 DEVICE = re.compile(r",? ?device='cuda:\d+'|(?<=torch\.)cuda\.(?=\w+Tensor)")
+QUALIFIED = re.compile(r"\b(?:\w+\.(?:<locals>\.)?)+(?=\w+\(\) (?:takes|missing|got an unexp))")
 LAST_LINE = re.compile(r"(?m)^(?:\[rank\d+\]: ?)?(\w*(?:Error|Warning|Exception)): (.+)$")
 
 
@@ -51,6 +52,7 @@ def normalised(text: str) -> str:
     Frames of tracebacks, the places of warnings, numbers of nodes and names of devices go; the
     texts of messages stay.
     """
+    text = QUALIFIED.sub("", text)  # since Python 3.10
     text = SOURCE_LINE.sub("", FRAME.sub("", FRAMES.sub("", text)))
     text = WARNING_SOURCE.sub(r"\1", WARNING_PLACE.sub("", text))
     text = DEVICE.sub("", NODE.sub(r"\1", text))

@@ -22,6 +22,7 @@ from recorded_behavior import (
     normalised,
     paired,
 )
+from recordings import release_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ BEHAVIOR, WORDING, NAMES = "behavior", "wording", "names"
 NO_ERROR = "no error"
 CHECK_FAILS = "the check in this block fails"
 VALUES = re.compile(r"\d+(?:\.\d+)?|(?<=\[)[^\]]*(?=\])|(?<=')[^']*(?=')")
+GRAD_FN = re.compile(r"(?<=grad_fn=<)\w+")
 
 
 @dataclass
@@ -59,6 +61,13 @@ class ReleaseChanges:
     def is_next(self) -> bool:
         """Return whether no release lies between the two."""
         return self.recording.before == self.previous.release
+
+    @property
+    def pythons(self) -> tuple[str, str] | None:
+        """Return both Pythons if they are not of one series."""
+        both = self.previous.python, self.recording.python
+        series = {release_key(python)[:2] for python in both}
+        return both if len(series) > 1 else None
 
     def of(self, kind: str) -> list[Change]:
         """Return the changes of one *kind*, those that most scripts show first."""
@@ -129,7 +138,8 @@ def differences(then: Run, now: Run) -> Iterator[tuple[str, str, str]]:
             yield (WORDING if same else BEHAVIOR), old, new
         lines = first_difference(normalised(before.output), normalised(after.output))
         if not changed and lines is not None:
-            yield BEHAVIOR, *lines
+            renamed = GRAD_FN.sub("", before.output) == GRAD_FN.sub("", after.output)
+            yield (WORDING if renamed else BEHAVIOR), *lines
 
 
 def message(emission: Emission | None) -> str:

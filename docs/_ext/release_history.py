@@ -100,11 +100,18 @@ def compared(release: ReleaseChanges) -> str:
     if not release.changes:
         return f"{text} No page shows a difference."
     if release.is_next:
-        return f"{text} No release lies between the two: all of this came with this release."
-    return (
-        f"{text} Releases between the two were not run: all of this is seen from "
-        f"{release.recording.release} and may have come before it."
-    )
+        text += " No release lies between the two: all of this came with this release."
+    else:
+        text += (
+            " Releases between the two were not run: all of this is seen from "
+            f"{release.recording.release} and may have come before it."
+        )
+    if release.pythons:
+        text += (
+            f" They ran under Python {' and '.join(release.pythons)}, so a new message of "
+            "Python's own may be Python's change."
+        )
+    return text
 
 
 def change_item(change: Change, docname: str) -> nodes.list_item:
