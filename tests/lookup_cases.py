@@ -14,8 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from former_wordings import former_wordings
+from recorded_behavior import fresh_runs
+from recordings import read_recordings
 from registry import read_registry
-from wording import PLACEHOLDER, python_pattern
+from script_blocks import code_blocks
+from wording import PLACEHOLDER, pattern_of, python_pattern
 
 from catalogue import catalogue, count_reports, page_entry
 
@@ -23,9 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from registry import Registry
+
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "lookup"
 ESC = "\x1b"
+TORCH = "2.13.0"
 
 
 class Text(NamedTuple):
@@ -58,11 +65,36 @@ def development_catalogue() -> dict[str, Any]:
     scripts = (ROOT / "gallery").glob("plot_*.py")
     registry = read_registry(scripts, folder / "causes.tsv", folder / "inventory.tsv")
     reports = count_reports(folder / "reports.tsv")
+    former = recorded_wordings(registry)
     entries = [
-        page_entry(header, url=f"errors/{registry.scripts[name].stem}.html", reports=reports)
+        page_entry(
+            header,
+            url=f"errors/{registry.scripts[name].stem}.html",
+            formerly=former,
+            reports=reports,
+        )
         for name, header in registry.headers.items()
     ]
-    return catalogue(entries, "2.13.0", "cpu")
+    return catalogue(entries, TORCH, "cpu")
+
+
+def recorded_wordings(registry: Registry) -> dict[str, list[dict[str, str]]]:
+    """Return how messages read in other releases, from the recordings, as the build does."""
+    recordings = read_recordings(ROOT / "docs" / "_data" / "transcripts")
+    known = [
+        python_pattern(pattern_of(error.message))
+        for header in registry.headers.values()
+        for error in header.errors
+    ]
+    found: dict[str, list[dict[str, str]]] = {}
+    for name, header in registry.headers.items():
+        script = registry.scripts[name]
+        runs = fresh_runs(recordings, script.name, code_blocks(script)) if header.errors else []
+        for run in runs:
+            if run.recording.environment == f"torch-{TORCH}-cpu":
+                cpu = [other for other in runs if other.recording.kind == "cpu"]
+                found.update(former_wordings(header.errors, run, cpu, known))
+    return found
 
 
 EXAMPLES = {
@@ -469,9 +501,9 @@ LOSSY: list[Callable[[Text], str]] = [
 
 
 def generated() -> Iterator[Case]:
-    """Yield every message alone, in a third of the layouts and in half of the lossy ones."""
+    """Yield every message alone, in a quarter of the layouts and in half of the lossy ones."""
     for number, text in enumerate(texts()):
-        chosen = [alone, *NOISES[1 + number % 3 :: 3], *LOSSY[number % 2 :: 2]]
+        chosen = [alone, *NOISES[1 + number % 4 :: 4], *LOSSY[number % 2 :: 2]]
         for noise in chosen:
             name = f"{text.page}/{number}/{noise.__name__}"
             yield Case(name, noise(text), text.page, whole=noise in NOISES)

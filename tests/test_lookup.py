@@ -483,7 +483,8 @@ def test_damaged_message_never_becomes_another_page(explain, data):
             page["id"]
             for page in development_catalogue()["pages"]
             for error in page["errors"]
-            if python_pattern(error["patterns"][0]).match(answer["results"][0]["line"])
+            for wording in (error, *error["formerly"])
+            if python_pattern(wording["patterns"][0]).match(answer["results"][0]["line"])
         }
         assert answer["results"][0]["id"] in owners
 
