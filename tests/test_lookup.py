@@ -478,7 +478,7 @@ def test_damaged_message_never_becomes_another_page(explain, data):
     length = data.draw(st.integers(0, 5))
     damaged = text.text[:at] + data.draw(st.text(max_size=3)) + text.text[at + length :]
     answer = explain.lookup(f"{text.raises}: {damaged}")
-    if answer["kind"] == "match":
+    if answer["kind"] == "match" and "" not in answer["results"][0]["fields"].values():
         owners = {
             page["id"]
             for page in development_catalogue()["pages"]
