@@ -139,18 +139,19 @@ torch.testing.assert_close(x.grad, torch.full((3, 5), 2 * 6 * (1.0 + 2.0) / 15))
 print(outi.grad)
 
 # %%
-# To see the buffer's gradient, retain it after the last write
-# ------------------------------------------------------------
+# To see the buffer's gradient, retain it once it has a graph
+# -----------------------------------------------------------
 #
-# `retain_grad` belongs to the tensor as it is at that moment. The gradient of
-# the buffer is what you hand to backward.
+# An empty buffer requires no gradient, so `retain_grad` has to wait for the
+# first write; later writes take the request along. The gradient of the buffer is
+# what you hand to backward.
 
 x = torch.ones(3, 5, requires_grad=True)
 z = (x + 2) * (x + 2) * 3
 outi = torch.empty(2)
 outi[0] = z.mean()
-outi[1] = 2 * z.mean()
 outi.retain_grad()
+outi[1] = 2 * z.mean()
 outi.backward(torch.tensor([0.0, 1.0]))
 
 print(outi.grad)
