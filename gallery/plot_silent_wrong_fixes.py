@@ -127,3 +127,12 @@ net = torch.nn.Linear(2, 1).double()
 batch = torch.ones(4, 2, dtype=torch.float64)
 analytic, numeric = check(lambda: net(batch).pow(2).mean(), net.weight)
 assert abs(analytic - numeric) < 1e-6
+
+# %%
+# See also
+# --------
+#
+# * `silent-loss-requires-grad`: the flag on the loss, in a training loop
+# * `silent-detach`: a cut in the middle of the model, and where it is right
+# * `silent-retain-graph`: the growing loop, and when its gradient is the one you want
+# * `guide-popular-answers`: all of them in one table
