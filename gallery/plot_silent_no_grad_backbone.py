@@ -130,3 +130,11 @@ head(features.requires_grad_()).sum().backward()
 
 print(backbone.weight.grad)
 assert backbone.weight.grad is None
+
+# %%
+# See also
+# --------
+#
+# * `silent-eval-mode`: what an evaluation without `no_grad` keeps in memory
+# * `backward-under-no-grad`: the error, when nothing else has a graph
+# * `leaf-other-thread`: a thread that writes into a leaf
