@@ -85,3 +85,10 @@ for change in (lambda t: t.data.mul_(3.0), lambda t: t.detach().mul_(3.0)):
     hidden.sum().backward()
     print(x.grad)
     assert x.grad != 6.0
+
+# %%
+# See also
+# --------
+#
+# * `version-no-grad-update`: the write that backward notices and refuses
+# * `silent-data-edit`: a saved value changed through ``.data``
