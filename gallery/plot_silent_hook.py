@@ -120,3 +120,10 @@ assert gradients(InPlaceBackward.apply)[1] != 1.0
 
 x = torch.ones(1, dtype=torch.float64, requires_grad=True)
 assert torch.autograd.gradcheck(InPlaceBackward.apply, (x,), check_undefined_grad=False)
+
+# %%
+# See also
+# --------
+#
+# * `grad-of-nonleaf`: `retain_grad`, which follows an in-place write
+# * `hook-tensor`: hooks that raise
