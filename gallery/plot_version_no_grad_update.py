@@ -108,4 +108,5 @@ assert not torch.equal(weight.grad, torch.tensor([2.0, 4.0]))
 # --------
 #
 # * `version-optimizer-step`: the write is an optimizer's
+# * `silent-no-grad-intermediate`: a result changed under ``no_grad``, without a message
 # * `silent-data-edit`: the same mistake without a message
