@@ -52,8 +52,11 @@ def lookup(text, catalogue=None):
     paste = read_paste(text)
     found = find_messages(paste, index)
     sure = confirmed(found, paste)
-    if sure:
+    if sure and not other_error_follows(sure[0], paste):
         return answer("match", match_results(sure, paste, index), "")
+    if sure:
+        near = nearest([as_near(match) for match in sure])
+        return answer("near", near_results(near, paste, index), none_hint(paste))
     near = nearest([as_near(match) for match in found] + find_near(paste, index))
     if near:
         return answer("near", near_results(near, paste, index), TABLES["notSure"])
@@ -147,7 +150,7 @@ def unescape(line):
         line = re.sub(r"\\u([0-9a-fA-F]{4})", lambda code: character(int(code[1], 16)), line)
         line = re.sub(r"\\{1,8}n", lambda run: "\n" if len(run[0]) == 2 else run[0], line)
     line = re.sub(r"(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])", "\n", line)
-    return re.sub(r"\\{1,4}([\"'])", r"\1", line)
+    return re.sub(r"\\{1,4}([\"'\[\]()*_])", r"\1", line)
 
 
 def character(code):
@@ -260,6 +263,7 @@ class Template:
         ]
         together = " ".join(self.parts)
         self.words = words_of(fold_all(together))
+        self.letters = letters(together)
         self.common = bool(COMMON.search(together))
         self.keys = []
         self.needed = 0
@@ -370,6 +374,18 @@ def confirmed(matches, paste):
             pages.add(match["page"]["id"])
             sure.append(match)
     return sure
+
+
+ERROR_TAIL = re.compile(r"(?:Error|Exception)(?::|[ \t]*\Z)")
+ERROR_LINE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception)(?::|[ \t]*\Z)")
+
+
+def other_error_follows(match, paste):
+    """Return whether *match* is a warning behind which an error came that is not one of ours."""
+    return match["template"].raises.endswith("Warning") and any(
+        ERROR_TAIL.search(line.raw) and ERROR_LINE.match(line.stripped())
+        for line in paste.lines[match["end"][0] + 1 :]
+    )
 
 
 def candidates(paste, index):
@@ -625,6 +641,8 @@ def begins_message(before, goes_on):
     text = before.rstrip(SPACE + MARKS)
     if text == "":
         return not goes_on or before != ""
+    if re.match(r"[ \t]+[\"'`]+\Z", before[len(text) :]):
+        return True
     if not re.match(r"[A-Za-z0-9.]", text[-1]):
         return True
     if len(text) == len(before):
@@ -798,10 +816,14 @@ def find_near(paste, index):
         index.near = build_near(index)
     best = {}
     for line, text in near_windows(paste, index):
-        weight = 1 if OWN.search(text) else 0.7
+        plain = letters(text)
+        own = OWN.search(text)
         for number, score in similar(text, index.near):
             template = index.templates[number]
-            score *= weight * 0.85 if template.common else weight
+            if not own and (template.common or not template.letters.startswith(plain)):
+                score *= 0.7
+            if template.common:
+                score *= 0.85
             known = best.get(template.page)
             if known is not None and known["score"] >= score:
                 continue
@@ -847,14 +869,12 @@ class Near:
             if template.partial:
                 continue
             whole = " ".join(template.parts)
-            self.add(number, whole, 12, letters(whole))
+            self.add(number, whole, 12, template.letters)
             sentences = re.split(r"[.!?:][ \n]+", whole)
             if len(sentences) > 1:
                 for sentence in sentences:
-                    self.add(number, sentence, 24, letters(whole))
-        frequency = page_frequency(
-            index.templates, lambda template: trigrams(letters(" ".join(template.parts)))
-        )
+                    self.add(number, sentence, 24, template.letters)
+        frequency = page_frequency(index.templates, lambda template: trigrams(template.letters))
         total = max(1, len(index.pages))
         self.weights = {one: weigh(total, pages) for one, pages in frequency.items()}
         self.postings = {}
@@ -1123,10 +1143,10 @@ def none_hint(paste):
     if text == "":
         return ""
     end = text[-20000:]
-    parts = [end]
-    raised = looks_raised(end)
-    if raised:
-        parts.insert(0, "\n".join([one for one in end.split("\n") if looks_raised(one)][-3:]))
+    raised = [
+        line for line in end.split("\n") if looks_raised(line) and not re.match(" *Traceback", line)
+    ]
+    parts = ["\n".join(raised[-3:]), end] if raised else [end]
     for part in parts:
         for pattern, say in ELSEWHERE:
             if pattern.search(part):

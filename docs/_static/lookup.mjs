@@ -179,7 +179,12 @@ export function lookup(text, catalogue) {
   const paste = readPaste(text);
   const found = findMessages(paste, index);
   const sure = confirmed(found, paste);
-  if (sure.length) return answer("match", matchResults(sure, paste, index), "");
+  if (sure.length && !otherErrorFollows(sure[0], paste)) {
+    return answer("match", matchResults(sure, paste, index), "");
+  }
+  if (sure.length) {
+    return answer("near", nearResults(nearest(sure.map(asNear)), paste, index), noneHint(paste));
+  }
   const near = nearest([...found.map(asNear), ...findNear(paste, index)]);
   if (near.length) return answer("near", nearResults(near, paste, index), TABLES.notSure);
   const symptoms = findSymptoms(paste, index);
@@ -239,7 +244,7 @@ function unescape(line) {
   }
   return text
     .replace(/(?:\\{1,4}r)?\\{1,4}n(?![a-z0-9_])/g, "\n")
-    .replace(/\\{1,4}(["'])/g, "$1");
+    .replace(/\\{1,4}(["'[\]()*_])/g, "$1");
 }
 
 function character(code) {
@@ -439,6 +444,7 @@ function makeTemplate(page, error, message, patterns, releases, partial) {
     lines: parts.join("").split("\n").length - 1,
     many: holes.map((_, i) => /\n\s*$/.test(parts[i]) || /^\s*\n/.test(parts[i + 1])),
     words: wordsOf(foldAll(parts.join(" "))),
+    letters: letters(parts.join(" ")),
     common: COMMON.test(parts.join(" ")),
   };
 }
@@ -490,6 +496,18 @@ function confirmed(matches, paste) {
   }
   return sure;
 }
+
+/** Return whether *match* is a warning behind which an error came that is not one of ours. */
+function otherErrorFollows(match, paste) {
+  if (!isWarning(match.template)) return false;
+  for (let i = match.end.line + 1; i < paste.lines.length; i += 1) {
+    if (ERROR_TAIL.test(paste.lines[i].raw) && ERROR_LINE.test(stripped(paste.lines[i]))) return true;
+  }
+  return false;
+}
+
+const ERROR_TAIL = /(?:Error|Exception)(?::|[ \t]*$)/;
+const ERROR_LINE = /^[A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception)(?::|[ \t]*$)/;
 
 /** Return, by template, the few stretches of lines that hold its rarest words. */
 function candidates(paste, index) {
@@ -740,6 +758,7 @@ function leadingHole(before) {
 function beginsMessage(before, goesOn) {
   const text = trimEnd(before, SPACE + MARKS);
   if (text === "") return !goesOn || before !== "";
+  if (/^[ \t]+["'`]+$/.test(before.slice(text.length))) return true;
   const last = text[text.length - 1];
   if (!/[A-Za-z0-9.]/.test(last)) return true;
   if (text.length === before.length) return false;
@@ -929,10 +948,12 @@ function findNear(paste, index) {
   if (index.near === null) index.near = buildNear(index);
   const best = new Map();
   for (const stretch of nearWindows(paste, index)) {
-    const weight = OWN.test(stretch.text) ? 1 : 0.7;
+    const plain = letters(stretch.text);
+    const own = OWN.test(stretch.text);
     for (const entry of similar(stretch.text, index.near)) {
       const template = index.templates[entry.template];
-      entry.score *= template.common ? weight * 0.85 : weight;
+      if (!own && (template.common || !template.letters.startsWith(plain))) entry.score *= 0.7;
+      if (template.common) entry.score *= 0.85;
       const known = best.get(template.page);
       if (known !== undefined && known.score >= entry.score) continue;
       best.set(template.page, {
@@ -973,15 +994,13 @@ function buildNear(index) {
   index.templates.forEach((template, number) => {
     if (template.partial) return;
     const whole = template.parts.join(" ");
-    addUnit(units, number, whole, 12, letters(whole));
+    addUnit(units, number, whole, 12, template.letters);
     const sentences = whole.split(/[.!?:][ \n]+/);
     if (sentences.length > 1) {
-      for (const sentence of sentences) addUnit(units, number, sentence, 24, letters(whole));
+      for (const sentence of sentences) addUnit(units, number, sentence, 24, template.letters);
     }
   });
-  const frequency = pageFrequency(index.templates, (template) =>
-    trigrams(letters(template.parts.join(" "))),
-  );
+  const frequency = pageFrequency(index.templates, (template) => trigrams(template.letters));
   const total = Math.max(1, index.pages.length);
   const weights = new Map();
   for (const [trigram, pages] of frequency) weights.set(trigram, weigh(total, pages));
@@ -1231,8 +1250,9 @@ function noneHint(paste) {
   const text = paste.whole.trim();
   if (text === "") return "";
   const end = text.slice(-20000);
-  if (looksRaised(end)) {
-    const last = end.split("\n").filter((line) => looksRaised(line)).slice(-3).join("\n");
+  const raised = end.split("\n").filter((line) => looksRaised(line) && !/^ *Traceback/.test(line));
+  if (raised.length) {
+    const last = raised.slice(-3).join("\n");
     for (const part of [last, end]) {
       for (const [pattern, say] of ELSEWHERE) if (pattern.test(part)) return say;
     }
