@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from clean_output import clean
 from conftest import GALLERY, ROOT
+from gallery_build import enter
 from isolated_run import run_isolated
 from script_header import read_header
 
@@ -60,6 +61,7 @@ def run_notebook(path: Path) -> str | None:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    enter("cpu")
     notebook = json.loads(path.read_text("utf-8"))
     shell = InteractiveShell()
     output = io.StringIO()
