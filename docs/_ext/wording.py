@@ -32,7 +32,7 @@ def pattern_of(message: str) -> str:
         if hole[1] in seen:
             raise WordingError(f"<{hole[1]}> twice")
         seen.add(hole[1])
-        parts.append(rf"(?<{hole[1]}>[\s\S]+?)")
+        parts.append(rf"(?<{hole[1]}>[\s\S]*?)")
         position = hole.end()
     parts.append(_literal(message[position:]))
     return f"^{''.join(parts)}{TRIGGERED}$"
