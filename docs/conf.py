@@ -23,7 +23,6 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    "sphinx_sitemap",
     # our own, in docs/_ext, in the order of the data flow
     "gallery_build",
     "graph_pictures",
@@ -37,6 +36,7 @@ extensions = [
     "error_catalogue",
     "explain_file",
     "paste_box",
+    "page_weight",
     "site_files",
 ]
 
@@ -138,9 +138,6 @@ html_theme_options = {
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
-sitemap_url_scheme = "{link}"
-sitemap_show_lastmod = False
-sitemap_excludes = ["404.html", "genindex.html", "search.html"]
 notfound_urls_prefix = urlsplit(html_baseurl).path
 
 # -- Link check ----------------------------------------------------------------------------------

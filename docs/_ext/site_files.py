@@ -1,4 +1,4 @@
-"""What lets others find and trust the site: page metadata, robots.txt, llms.txt, redirects, a policy.
+"""What lets others find and trust the site: page metadata, a site map, llms.txt, redirects, a policy.
 
 The Content-Security-Policy is written once the pages are: it names the hash of each inline script.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from docutils import nodes
 from sphinx.errors import ExtensionError
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'"
 )
+SITEMAP = (
+    '<?xml version="1.0" encoding="utf-8"?>\n'
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
+)
+NOT_LISTED = {"404"}
+REFRESH = 'http-equiv="refresh"'
 REDIRECT = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Moved</title>'
     '<link rel="canonical" href="{url}"><meta http-equiv="refresh" content="0; url={link}">'
@@ -62,6 +69,15 @@ def describe_page(
             f'<script type="application/ld+json">{data.replace("<", chr(92) + "u003c")}</script>'
         )
     context["metatags"] = context.get("metatags", "") + "\n".join(lines)
+
+
+def root_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Begin the links of the 404 page at the site's root: it is served at any depth."""
+    if docname != app.config.notfound_pagename or app.builder.format != "html":
+        return
+    for link in doctree.findall(nodes.reference):
+        if link.get("internal") and link.get("refuri"):
+            link["refuri"] = urljoin(app.config.notfound_urls_prefix, link["refuri"])
 
 
 def structured_data(app: Sphinx, page: ErrorPage, url: str) -> dict[str, Any]:
@@ -103,9 +119,17 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     base = app.config.html_baseurl
     robots = f"User-agent: *\nAllow: /\nSitemap: {urljoin(base, 'sitemap.xml')}\n"
     (out / "robots.txt").write_text(robots, encoding="utf-8")
+    (out / "sitemap.xml").write_text(sitemap(app), encoding="utf-8")
     (out / "llms.txt").write_text(llms(app), encoding="utf-8")
     write_redirects(app, out)
     write_policies(out)
+
+
+def sitemap(app: Sphinx) -> str:
+    """Return the list of all pages, those that this build did not write again included."""
+    names = sorted(app.env.found_docs - NOT_LISTED)
+    urls = "".join(f"<url><loc>{escape(address(app, name))}</loc></url>\n" for name in names)
+    return SITEMAP.format(urls=urls)
 
 
 def llms(app: Sphinx) -> str:
@@ -142,7 +166,7 @@ def write_redirects(app: Sphinx, out: Path) -> None:
     for old, new in read_redirects(Path(app.confdir, app.config.autograd_errors_redirects)).items():
         if not (out / new.partition("#")[0]).exists():
             raise ExtensionError(f"redirects.txt: expected a page at {new!r}, found none.")
-        if (out / old).exists() and "http-equiv" not in (out / old).read_text("utf-8"):
+        if (out / old).exists() and REFRESH not in (out / old).read_text("utf-8"):
             raise ExtensionError(f"redirects.txt: {old!r} is a page of the site: remove the line.")
         (out / old).parent.mkdir(parents=True, exist_ok=True)
         link = "../" * old.count("/") + new
@@ -170,6 +194,7 @@ def write_policies(out: Path) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("autograd_errors_summary", "", "html", str)
     app.add_config_value("autograd_errors_redirects", "redirects.txt", "html", str)
+    app.connect("doctree-resolved", root_links, priority=800)
     app.connect("html-page-context", describe_page, priority=800)
     app.connect("build-finished", write_files, priority=AFTER_CATALOGUE + 50)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
