@@ -6,10 +6,12 @@ dependencies, with the versions of ``constraints.txt``.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -34,11 +36,13 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as work:
         for number, (dependencies, group) in enumerate(by_dependencies.items()):
             python = make_environment(Path(work, f"env-{number}"), dependencies)
-            for script in group:
-                problem = run_alone(python, script)
-                failed += bool(problem)
-                print(f"{'FAILED' if problem else 'ok'}: {script.name}{problem}", flush=True)
-    print(f"{len(scripts) - failed} passed, {failed} failed")
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                problems = pool.map(run_alone, [python] * len(group), group)
+                for script, problem in zip(group, problems, strict=True):
+                    failed += bool(problem)
+                    print(f"{'FAILED' if problem else 'ok'}: {script.name}{problem}", flush=True)
+    ran = sum(map(len, by_dependencies.values()))
+    print(f"{ran - failed} passed, {failed} failed")
     return int(failed > 0)
 
 
