@@ -37,6 +37,7 @@ extensions = [
     "explain_file",
     "paste_box",
     "page_weight",
+    "site_search",
     "site_files",
 ]
 
