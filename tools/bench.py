@@ -263,7 +263,8 @@ def small_site(root: Path, scripts: dict[str, str]) -> Path:
 
     site = MiniSite(root)
     (site.gallery / "plot_one_example.py").unlink()
-    shutil.copy(ROOT / "catalogue" / "causes.tsv", root / "catalogue")
+    for name in ("causes.tsv", "inventory.tsv"):
+        shutil.copy(ROOT / "catalogue" / name, root / "catalogue")
     with (root / "catalogue" / "causes.tsv").open("a", encoding="utf-8") as causes:
         causes.write("nowhere/too-many\t\n")
     site.write("docs/_data/.keep", "")
