@@ -12,6 +12,7 @@ import torch
 from block_tracer import look
 from conftest import GALLERY, ROOT
 from graph_dot import dot
+from gallery_build import enter
 from graph_pictures import data_of, pictures_of
 from graph_svg import svg
 from graph_walk import GraphError, walk
@@ -298,6 +299,7 @@ def test_site_shows_the_pictures_of_a_fresh_run(built, script):
         pytest.skip(f"{script.name} needs {read_header(script).needs}")
 
     def fresh():
+        enter("cpu")  # the warnings of a plain interpreter, not pytest's
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             return list(pictures_of(script))
 
