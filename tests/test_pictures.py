@@ -11,8 +11,8 @@ import pytest
 import torch
 from block_tracer import look
 from conftest import GALLERY, ROOT
-from graph_dot import dot
 from gallery_build import enter
+from graph_dot import dot
 from graph_pictures import data_of, pictures_of
 from graph_svg import svg
 from graph_walk import GraphError, walk
