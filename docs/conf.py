@@ -32,6 +32,7 @@ extensions = [
     "release_history",
     "operation_tables",
     "glossary_backlinks",
+    "rewritten_pages",
     "coverage_report",
     "error_catalogue",
     "explain_file",

@@ -49,6 +49,30 @@ def test_changed_header_reaches_box_index_and_catalogue(site):
     assert "is too much" in (out / "errors.json").read_text()
 
 
+def test_unchanged_pages_are_not_written_again(site):
+    site.script("two_pages", TWO)
+    out = site.build()
+    written = out / "errors" / "plot_one_example.html"
+    before = written.stat().st_mtime_ns
+    site.script("two_pages", TWO.replace("A line that works.", "A line that always works."))
+    site.build()
+    assert written.stat().st_mtime_ns == before
+
+
+def test_new_title_and_summary_reach_neighbors_and_the_owner(site):
+    cause = page(
+        title="Two", emitted="4 is too many", keys='# cause-of = "one-example"\n', declare=False
+    )
+    site.script("one_cause", cause)
+    site.build()
+    assert "Two: You wrote too much." in site.text("errors/plot_one_example")
+    site.script("one_cause", cause.replace("Two\n===", "Ten\n===").replace("You wrote", "You sent"))
+    site.build()
+    neighbor = site.text("errors/plot_one_example")
+    assert "Ten: You sent too much." in neighbor
+    assert "Two" not in neighbor
+
+
 def test_page_goes_away_with_its_script(site):
     site.script("two_pages", TWO)
     out = site.build()

@@ -55,12 +55,12 @@ class ErrorIndexDirective(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        return [listing(self.env, **{key.replace("-", "_"): v for key, v in self.options.items()})]
+        self.env.get_domain("autograd").index_docs.add(self.env.docname)
+        return [listing(**{key.replace("-", "_"): v for key, v in self.options.items()})]
 
 
-def listing(env: BuildEnvironment, **what: Any) -> error_index:
-    """Return a placeholder for a list, and have its page rewritten on every build."""
-    env.get_domain("autograd").index_docs.add(env.docname)
+def listing(**what: Any) -> error_index:
+    """Return a placeholder for a list of pages."""
     node = error_index()
     node["what"] = {key: True if value is None else value for key, value in what.items()}
     return node
@@ -84,6 +84,7 @@ class ErrorDomain(Domain):
 
     @property
     def index_docs(self) -> set[str]:
+        """The documents that list pages; they are few, and written on every build."""
         return self.data["index_docs"]
 
     def by_id(self) -> dict[str, ErrorPage]:
@@ -267,17 +268,12 @@ def check_families(app: Sphinx, env: BuildEnvironment) -> None:
             )
 
 
-def rewrite_lists(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    check_families(app, env)
-    return sorted(env.get_domain("autograd").index_docs)
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("autograd_errors_families", {}, "env", dict)
     app.add_config_value("autograd_errors_reports", "../catalogue/reports.tsv", "env", str)
     app.add_domain(ErrorDomain)
     app.add_directive("error-index", ErrorIndexDirective)
     app.add_node(error_index)
-    app.connect("env-updated", rewrite_lists)
+    app.connect("env-updated", check_families)
     app.connect("doctree-resolved", fill_lists)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -59,7 +59,7 @@ class DressPage(SphinxTransform):
         section[after:after] = [
             fix_links(page.fixes),
             furniture(script, downloads, self.config),
-            listing(self.env, causes_of=header.id),
+            listing(causes_of=header.id),
         ]
 
 

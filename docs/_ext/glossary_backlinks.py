@@ -89,10 +89,6 @@ def terms(env: BuildEnvironment) -> dict[str, Term]:
     }
 
 
-def rewrite_glossary(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    return sorted({term.docname for term in terms(env).values()})
-
-
 def add_backlinks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     known = terms(app.env)
     if docname not in {term.docname for term in known.values()}:
@@ -147,7 +143,6 @@ def used_on(app: Sphinx, docname: str, pages: list[str]) -> nodes.paragraph:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_env_collector(TermUses)
-    app.connect("env-updated", rewrite_glossary)
     app.connect("missing-reference", resolve_term)
     app.connect("doctree-resolved", add_backlinks)
     app.connect("doctree-resolved", show_terms)
