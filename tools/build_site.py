@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -23,22 +24,27 @@ except ImportError:  # Windows: two builds at once are up to the reader
     fcntl = None
 
 
+LITTLE_SPACE = 4_000_000  # bytes; less than one copy of a site's fixed files
+
+
 def main(arguments: list[str]) -> int:
     """Build *arguments*' source into its target; return the exit status."""
     source, target, *options = arguments
     work = Path(target).parent
     work.mkdir(parents=True, exist_ok=True)
     with one_build_at_a_time(work / "lock"):
+        full = False
         try:
             status = build(Path(source), work, options)
             if status == 0:
                 publish(work / "stage", Path(target))
         except OSError as problem:
-            if problem.errno != errno.ENOSPC:
+            if os.strerror(errno.ENOSPC) not in str(problem):  # copytree collects its errors
                 raise
-            print(f"No space left on the disk that holds {work}: free some and build again.")
-            status = 1
+            status, full = 1, True
     if status:
+        if full or shutil.disk_usage(work).free < LITTLE_SPACE:
+            print(f"No space left on the disk that holds {work}: free some and build again.")
         kept = "is the one built before" if Path(target).exists() else "does not exist yet"
         print(f"The build failed; the site in {target} {kept}.", file=sys.stderr)
     return status

@@ -26,7 +26,7 @@ from page_shape import check_shape
 from registry import Registry, read_registry, wrong_advice
 from script_header import page_id
 from sphinx.errors import ExtensionError
-from sphinx_gallery import gen_rst
+from sphinx_gallery import gen_rst, utils
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,12 +45,18 @@ QUIET_WARNINGS = (
 )
 RUNNING_MODULES = ("gallery_build", "graph_pictures")
 """Where the code begins that runs scripts and turns what they do into pages."""
+OUTPUT_LIMIT = 1_000_000  # characters; a page shows a few hundred
 KEPT_VARIABLES = ("passing", "memory_delta", "formatted_exception")
 OUTPUT_LANGUAGE = re.compile(
     r"(?m)^( \.\. code-block:: )none$(?=\n\n(?:    .*\n|\n)*?    Traceback \(most recent call last\):)"
 )
 _sphinx_gallery_execute = gen_rst.execute_script
 _sphinx_gallery_generate = gen_rst.generate_file_rst
+_sphinx_gallery_check_names = utils.check_spaces_in_filenames
+
+
+class OutputLimit(BaseException):
+    """A script printed too much; not an `Exception`, so that no script catches it by habit."""
 
 
 class GalleryBuild:
@@ -109,19 +115,30 @@ class GalleryBuild:
             variables["execute_script"] = False
             return _sphinx_gallery_execute(blocks, variables, gallery_conf, file_conf)
 
-        def child() -> tuple[list[str], float, list[Emission], dict[str, Any]]:
+        source = script.read_bytes()
+
+        def child() -> tuple[list[str], float, list[Emission], dict[str, Any]] | None:
             enter(self.device)
             with observed() as seen, native_errors() as native:
                 gen_rst._get_code_output = after_native(native)
                 gen_rst._LoggingTee.write = in_order(native)
-                output, elapsed = _sphinx_gallery_execute(
-                    blocks, variables, gallery_conf, file_conf
-                )
+                try:
+                    output, elapsed = _sphinx_gallery_execute(
+                        blocks, variables, gallery_conf, file_conf
+                    )
+                except OutputLimit:
+                    return None
             kept = {key: variables[key] for key in KEPT_VARIABLES if key in variables}
             return [clean(text, script) for text in output], elapsed, list(seen), kept
 
         try:
-            output, elapsed, seen, kept = run_isolated(child, header.timeout or self.time_limit)
+            result = run_isolated(child, header.timeout or self.time_limit)
+            if not script.exists() or script.read_bytes() != source:
+                script.write_bytes(source)
+                raise ScriptFailure("it changed or deleted its own file, which is put back")
+            if result is None:
+                raise ScriptFailure(f"it printed more than {OUTPUT_LIMIT // 1_000_000} MB")
+            output, elapsed, seen, kept = result
         except ScriptFailure as failure:
             self.failures[header.id] = str(failure)
             output, elapsed, seen, kept = [""] * len(blocks), 0.0, [], {"memory_delta": 0.0}
@@ -203,14 +220,24 @@ def after_native(native: Callable[[], str]) -> Callable[..., str]:
 def in_order(native: Callable[[], str]) -> Callable[..., None]:
     """Return sphinx-gallery's function that notes what Python writes, C++'s words before it."""
     write = gen_rst._LoggingTee.write
+    written = 0
 
     def write_in_order(tee: gen_rst._LoggingTee, data: str) -> None:
+        nonlocal written
         came = native()
+        written += len(came) + len(data)
+        if written > OUTPUT_LIMIT:
+            raise OutputLimit
         if came:
             write(tee, came)
         write(tee, data)
 
     return write_in_order
+
+
+def check_names(files: list[str]) -> None:
+    """Refuse spaces in the scripts' own names; those of the folders above break no link."""
+    _sphinx_gallery_check_names([Path(file).name for file in files])
 
 
 def enter(device: str) -> None:
@@ -256,11 +283,13 @@ def before_gallery(app: Sphinx) -> None:
     build.forget_outputs_of_another_environment()
     gen_rst.execute_script = build.execute
     gen_rst.generate_file_rst = build.generate
+    utils.check_spaces_in_filenames = check_names
 
 
 def after_gallery(app: Sphinx) -> None:
     gen_rst.execute_script = _sphinx_gallery_execute
     gen_rst.generate_file_rst = _sphinx_gallery_generate
+    utils.check_spaces_in_filenames = _sphinx_gallery_check_names
     if app.autograd_gallery.runs_scripts:
         app.autograd_gallery.check_emissions()
 
