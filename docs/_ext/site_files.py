@@ -80,6 +80,14 @@ def root_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             link["refuri"] = urljoin(app.config.notfound_urls_prefix, link["refuri"])
 
 
+def focusable_code(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Let the keyboard reach every block of code: each may scroll, and has nothing to focus."""
+    if "body" in context:
+        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+
+
 def structured_data(app: Sphinx, page: ErrorPage, url: str) -> dict[str, Any]:
     """Return a schema.org TechArticle, with each message as a question that its page answers."""
     header = page.header
@@ -196,5 +204,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("autograd_errors_redirects", "redirects.txt", "html", str)
     app.connect("doctree-resolved", root_links, priority=800)
     app.connect("html-page-context", describe_page, priority=800)
+    app.connect("html-page-context", focusable_code, priority=800)
     app.connect("build-finished", write_files, priority=AFTER_CATALOGUE + 50)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
