@@ -26,6 +26,7 @@
 # raises = "RuntimeError"
 # message = "<operation> encountered during backward but not found in storage. This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that changed between forward and backward."
 # source = "torch/utils/checkpoint.py"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "ValueError"

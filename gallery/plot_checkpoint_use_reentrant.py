@@ -32,6 +32,7 @@
 # raises = "RuntimeError"
 # message = "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument."
 # source = "torch/utils/checkpoint.py"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"

@@ -12,6 +12,7 @@
 # raises = "RuntimeError"
 # message = "The function '<operation>' is not differentiable with respect to argument '<argument>'. This input cannot have requires_grad True."
 # source = "torch/csrc/autograd/VariableTypeUtils.h"
+# reworded = true
 # ///
 """
 An argument that cannot have a gradient

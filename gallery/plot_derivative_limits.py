@@ -35,6 +35,7 @@
 # raises = "RuntimeError"
 # message = "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
 # source = "torch/csrc/autograd/FunctionsManual.cpp"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "ValueError"

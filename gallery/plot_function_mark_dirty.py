@@ -23,6 +23,7 @@
 # raises = "UserWarning"
 # message = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
 # source = "torch/csrc/autograd/custom_function.cpp"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"

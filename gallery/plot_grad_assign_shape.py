@@ -9,6 +9,7 @@
 # raises = "RuntimeError"
 # message = "attempting to assign a gradient of size '<gradient_shape>' to a tensor of size '<shape>'. Please ensure that the gradient and the tensor are the same size"
 # source = "torch/csrc/autograd/python_variable.cpp"
+# reworded = true
 # ///
 """
 A gradient of another shape assigned to .grad

@@ -18,6 +18,7 @@
 # raises = "RuntimeError"
 # message = "attempting to assign a gradient with dtype '<dtype>' to a tensor with grad_dtype '<grad_dtype>'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
 # source = "torch/csrc/autograd/python_variable.cpp"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"

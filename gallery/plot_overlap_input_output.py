@@ -13,6 +13,7 @@
 # raises = "RuntimeError"
 # message = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."
 # source = "aten/src/ATen/MemoryOverlap.cpp"
+# reworded = true
 # ///
 """
 Reading and writing overlapping parts of one tensor

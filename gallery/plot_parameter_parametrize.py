@@ -9,6 +9,7 @@
 # raises = "RuntimeError"
 # message = "parametrization <name> does not implement right_inverse."
 # source = "torch/nn/utils/parametrize.py"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "ValueError"

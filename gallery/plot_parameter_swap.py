@@ -24,6 +24,7 @@
 # raises = "RuntimeError"
 # message = "Expected use_count of <name> to be 1 or 2 with an AccumulateGrad node but got <count> make sure you are not holding references to the tensor in other places."
 # source = "torch/utils/__init__.py"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"

@@ -10,6 +10,7 @@
 # raises = "RuntimeError"
 # message = "increment_version expects each element of the iterable to be a tensor"
 # source = "torch/csrc/autograd/init.cpp"
+# reworded = true
 # ///
 """
 increment_version wants tensors

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import types
@@ -652,6 +653,54 @@ def test_former_wordings_are_collected_with_ranges_of_releases():
     assert former_wordings([declared], today, others, []) == {template: expected}
     known = [python_pattern(pattern_of(expected[0]["message"]))]
     assert former_wordings([declared], today, others, known) == {}
+
+
+def test_only_a_word_or_two_lead_from_one_message_to_another_that_is_known():
+    declared = DeclaredError(
+        "RuntimeError", "the leaf <name> that needs grad is being used in place", "x.cpp", 3
+    )
+    today, *others = runs_of(
+        made_up("2.1.0", ("RuntimeError", "the leaf w that needs grad is being used in place"), ""),
+        made_up("1.4.0", ("RuntimeError", "the leaf w that needs grad has been used in place"), ""),
+        made_up(
+            "1.5.1",
+            ("RuntimeError", "the leaf w that needs grad is moved in place while frozen"),
+            "",
+        ),
+    )
+    known = [
+        re.compile("the leaf w that needs grad has been used in place"),
+        re.compile(".* while frozen"),
+    ]
+    found = former_wordings([declared], today, others, known)[declared.message]
+    assert [(f["message"], f["releases"]) for f in found] == [
+        ("the leaf <name> that needs grad has been used in place", "1.4.0")
+    ]
+
+
+@pytest.mark.parametrize("reworded", [True, False])
+def test_wholly_other_words_count_only_for_a_message_that_says_so(reworded):
+    declared = DeclaredError("RuntimeError", "sizes differ", "x.cpp", 3, reworded=reworded)
+    today, other, broken = runs_of(
+        made_up("2.1.0", ("RuntimeError", "sizes differ"), ""),
+        made_up("1.4.0", ("RuntimeError", "assigned grad is too long"), ""),
+        made_up("1.5.1", ("AttributeError", "no gradient here"), ""),
+    )
+    found = former_wordings([declared], today, [other, broken], []).get(declared.message, [])
+    assert [f["message"] for f in found] == ["assigned grad is too long"] * reworded
+
+
+@pytest.mark.parametrize(
+    "script", [s for s in GALLERY if "\n# reworded" in s.read_text("utf-8")], ids=lambda s: s.stem
+)
+def test_message_that_says_so_has_other_words_somewhere(script):
+    errors = read_header(script).errors
+    runs = behaves.fresh_runs(COMMITTED, script.name, code_blocks(script))
+    today = next(run for run in runs if run.recording.environment == ITS_OWN)
+    plain = [dataclasses.replace(error, reworded=False) for error in errors]
+    found, without = (former_wordings(which, today, runs, []) for which in (errors, plain))
+    for error in errors:
+        assert (found.get(error.message) != without.get(error.message)) == error.reworded
 
 
 def test_changes_between_releases_are_sorted_by_kind():

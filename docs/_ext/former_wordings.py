@@ -9,7 +9,7 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from recorded_behavior import are_alike, emissions, paired
+from recorded_behavior import are_alike, emissions, paired, words_in_common
 from wording import pattern_of, python_pattern
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from script_header import DeclaredError
 
 
+NEARLY = 0.8
+
+
 def former_wordings(
     errors: Sequence[DeclaredError],
     today: Run,
@@ -28,13 +31,15 @@ def former_wordings(
 ) -> dict[str, list[dict[str, str]]]:
     """Return for each message its wordings in *others*, with the releases that have them.
 
-    A text that one of the *known* patterns describes is today's message of some page.
+    A text that one of the *known* patterns describes is today's message of some page, and counts
+    only when it differs from this page's message by a word or two.
     """
     found: dict[str, dict[str, list[Recording]]] = {}
     among = [run.recording for run in others]
     for run in others:
         for message, before in replaced(errors, today, run):
-            if any(pattern.match(before[1]) for pattern in known):
+            is_known = any(pattern.match(before[1]) for pattern in known)
+            if is_known and (is_declared(errors, before[1]) or not nearly_equal(*before)):
                 continue
             templates = found.setdefault(message.message, {})
             fitting = (t for t in templates if python_pattern(pattern_of(t)).match(before[1]))
@@ -64,8 +69,21 @@ def replaced(
                 continue
             kind, text = emission
             error = next((e for e in errors if e.raises == kind and fits(e, text)), None)
-            if error is not None and not fits(error, old[1]) and are_alike(text, old[1]):
+            if error is None or fits(error, old[1]):
+                continue
+            if are_alike(text, old[1]) or (error.reworded and old[0] == kind):
                 yield error, (text, old[1])
+
+
+def is_declared(errors: Iterable[DeclaredError], text: str) -> bool:
+    """Return whether *text* is a message of the same page."""
+    return any(fits(error, text) for error in errors)
+
+
+def nearly_equal(one: str, other: str) -> bool:
+    """Return whether two texts differ by few words."""
+    longer = max(len(one.split()), len(other.split()))
+    return words_in_common(one, other) >= NEARLY * longer
 
 
 def fits(error: DeclaredError, text: str) -> bool:

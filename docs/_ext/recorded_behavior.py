@@ -35,6 +35,7 @@ LAST_LINE = re.compile(r"(?m)^(?:\[rank\d+\]: ?)?(\w*(?:Error|Warning|Exception)
 
 
 ALIKE = 0.55  # of two texts' words in common, from which they are one message in other words
+SAME_START = 6  # words that two messages begin with only if they are one
 FEW_WORDS, MOSTLY = 5, 0.8  # or the shorter text is in the longer one
 
 Emission = tuple[str, str]
@@ -116,11 +117,18 @@ def paired(before: list[Emission], now: list[Emission]) -> list[tuple[Emission |
 def are_alike(one: str, other: str) -> bool:
     """Return whether two texts are one message in different words, or with more of them."""
     words, others = one.split(), other.split()
-    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
-    common, shorter = sum(block.size for block in blocks), min(len(words), len(others))
+    if words[:SAME_START] == others[:SAME_START] and len(words) > SAME_START < len(others):
+        return True
+    common, shorter = words_in_common(one, other), min(len(words), len(others))
     if shorter >= FEW_WORDS and common >= MOSTLY * shorter:
         return True
     return 2 * common >= ALIKE * (len(words) + len(others))
+
+
+def words_in_common(one: str, other: str) -> int:
+    """Return how many words two texts share, in order."""
+    matcher = SequenceMatcher(None, one.split(), other.split(), autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks())
 
 
 # -- What a release lacks --------------------------------------------------------------------------

@@ -24,7 +24,7 @@ CLOSING = "# ///"
 TEXT_KEYS = {"cause-of", "symptom", "symptom-zh", "needs"}
 LIST_KEYS = {"causes", "shows"}
 KEYS = TEXT_KEYS | LIST_KEYS | {"error", "when", "timeout"}
-ERROR_KEYS = {"raises", "message", "source", "recorded"}
+ERROR_KEYS = {"raises", "message", "source", "recorded", "reworded"}
 REQUIRED_ERROR_KEYS = ("raises", "message", "source")
 LONGEST_TITLE = 60
 
@@ -48,6 +48,8 @@ class DeclaredError:
     line: int
     recorded: str | None = None
     """The recording that shows the message, when the built torch can no longer emit it."""
+    reworded: bool = False
+    """Whether other words of another release, from the same statement, are this error too."""
 
     @property
     def text(self) -> str:
@@ -198,6 +200,8 @@ def _check_error(script: Path, error: dict[str, Any], line: int) -> None:
     for key in REQUIRED_ERROR_KEYS:
         if not isinstance(error.get(key), str) or not error[key]:
             raise HeaderError(script, line, f"text in {key!r}", repr(error.get(key)))
+    if not isinstance(error.get("reworded", False), bool):
+        raise HeaderError(script, line, "true or false in 'reworded'", repr(error["reworded"]))
     if error["message"].endswith(("…", "...")):
         raise HeaderError(script, line, "the whole message", "one that is cut short")
     try:
