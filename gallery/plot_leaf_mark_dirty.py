@@ -15,8 +15,9 @@ A custom function wrote into a leaf
 ===================================
 
 Your `custom function` changed its input, said so with ``mark_dirty``, and was
-called with a `leaf tensor` that requires grad. This is the only way to get the
-words "has been used"; ordinary operations say "is being used".
+called with a `leaf tensor` that requires grad. Today only a custom function
+gets the words "has been used"; any other write to a leaf says "is being used".
+Old releases used the first words for both: see `leaf-inplace`.
 """
 
 import traceback
