@@ -587,13 +587,14 @@ def test_block_that_follows_from_a_failure_says_nothing():
     assert behaves.affected(code, recorded) == {2, 3, 5}
 
 
+LACKED = Raised("AttributeError", "module 'torch' has no attribute 'vmap'", 20)
 VERDICTS = {
     "same": (ERROR, "1\n", behaves.SAME),
     "other words": (OLD_ERROR, "1\n", behaves.WORDING),
     "another error": (("RuntimeError", "leaf variable moved"), "1\n", behaves.OTHER),
     "no error": ("", "1\n", behaves.NONE),
     "silently wrong": ("", Raised("AssertionError", "not close", 31), behaves.WRONG),
-    "not available": (Raised("AttributeError", "module 'torch' has no attribute 'vmap'", 20), "1\n", behaves.LACKS),
+    "not available": (LACKED, "1\n", behaves.LACKS),
 }  # fmt: skip
 
 
@@ -602,6 +603,18 @@ def test_verdict_says_what_became_of_the_message(mistake, repaired, outcome):
     today, then = runs_of(made_up("2.0.1", ERROR, "1\n"), made_up("1.4.0", mistake, repaired))
     declared = [python_pattern(pattern_of("output 0 of <node> was changed"))]
     assert behaves.verdict(today, then, declared).counts == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "outcome"),
+    [(ERROR, "1\n", behaves.SAME), ("", ERROR, behaves.NONE), (LACKED, ERROR, behaves.SAME)],
+    ids=["first", "first without", "first not available"],
+)
+def test_message_that_a_page_shows_twice_counts_once(first, again, outcome):
+    today, then = runs_of(made_up("2.0.1", ERROR, ERROR), made_up("1.4.0", first, again))
+    declared = [python_pattern(pattern_of("output 0 of <node> was changed"))]
+    assert behaves.verdict(today, then, declared).counts == {outcome: 1}
+    assert behaves.verdict(today, then).counts == {outcome: 1}
 
 
 SILENT_VERDICTS = {

@@ -335,7 +335,8 @@ class Verdict:
 def verdict(today: Run, then: Run, declared: Sequence[re.Pattern[str]] = ()) -> Verdict:
     """Compare what a script showed *today* with what it showed *then*.
 
-    *declared* picks among today's emissions those that the page is about; none picks all.
+    *declared* picks among today's emissions those that the page is about; none picks all. A message
+    that a page shows several times counts once, where the other environment first came to it.
     """
     found = Verdict(then.recording)
     a_check_fails = any(
@@ -343,15 +344,27 @@ def verdict(today: Run, then: Run, declared: Sequence[re.Pattern[str]] = ()) -> 
         for number, block in enumerate(then.blocks)
         if number not in then.affected
     )
+    fates: dict[int | str, tuple[str, str | None]] = {}
     for number, block in enumerate(today.blocks):
         for instead, emission in paired(emissions(then.blocks[number]), emissions(block)):
-            if emission is None:
+            message = emission and which_message(emission[1], declared)
+            if message is None:
                 continue
-            if not declared or any(pattern.match(emission[1]) for pattern in declared):
-                found.add(*fate(emission, instead, then, number, a_check_fails))
+            outcome = fate(emission, instead, then, number, a_check_fails)
+            if fates.setdefault(message, outcome)[0] in (LACKS, UNKNOWN):
+                fates[message] = outcome
+    for outcome in fates.values():
+        found.add(*outcome)
     if not found.counts:
         found.add(*silent_fate(today, then))
     return found
+
+
+def which_message(text: str, declared: Sequence[re.Pattern[str]]) -> int | str | None:
+    """Return which of the *declared* messages *text* is, itself if there are none."""
+    if not declared:
+        return normalised(text)
+    return next((n for n, pattern in enumerate(declared) if pattern.match(text)), None)
 
 
 def silent_fate(today: Run, then: Run) -> tuple[str, str | None]:

@@ -29,6 +29,7 @@ from recorded_behavior import (
 )
 from recordings import Recording, read_recordings
 from script_blocks import code_blocks
+from script_header import read_header, script_name
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from wording import pattern_of, python_pattern
@@ -99,7 +100,9 @@ class ShowRecordings(SphinxTransform):
                 box["open"] = any(shows_recorded(page.header, group.block) for group in found)
                 insert_after(place, box)
         check_recorded(page.header, runs, self.env.docname)
-        line = version_line(page.header, runs, here(device))
+        if page.header.cause_of:
+            self.env.note_dependency(str(script.with_name(script_name(page.header.cause_of))))
+        line = version_line(page.header, messages_of(page.header, script), runs, here(device))
         if line is not None:
             furniture_of(self.document).append(line)
 
@@ -291,7 +294,17 @@ def show_instead(
 # -- Near the top ----------------------------------------------------------------------------------
 
 
-def version_line(header: ScriptHeader, runs: list[Run], own: str) -> nodes.container | None:
+def messages_of(header: ScriptHeader, script: Path) -> list[re.Pattern[str]]:
+    """Return the patterns of the messages that a page is about, its owner's on a cause page."""
+    errors = header.errors
+    if header.cause_of and not errors:
+        errors = read_header(script.with_name(script_name(header.cause_of))).errors
+    return [python_pattern(pattern_of(error.message)) for error in errors]
+
+
+def version_line(
+    header: ScriptHeader, declared: list[re.Pattern[str]], runs: list[Run], own: str
+) -> nodes.container | None:
     """Return the line that says what the page's mistake does in each recorded release."""
     only_recorded = {error.recorded for error in header.errors} - {None}
     if len(only_recorded) == len(header.errors) == 1:
@@ -299,7 +312,6 @@ def version_line(header: ScriptHeader, runs: list[Run], own: str) -> nodes.conta
     today = next((run for run in runs if run.recording.environment == own), None)
     if today is None or len(runs) < 2:
         return None
-    declared = [python_pattern(pattern_of(error.message)) for error in header.errors]
     verdicts = [verdict(today, run, declared) for run in runs]
     newest = max(
         (v.recording for v in verdicts if v.recording.kind == "cpu"), key=lambda r: r.order

@@ -88,6 +88,11 @@ def page_id(script: Path) -> str:
     return script.stem.removeprefix("plot_").replace("_", "-")
 
 
+def script_name(page: str) -> str:
+    """Return the file name of the script of a *page*, given by its id."""
+    return f"plot_{page.replace('-', '_')}.py"
+
+
 def read_header(script: Path) -> ScriptHeader:
     """Return the header of *script*, or raise `HeaderError` in one sentence."""
     lines = script.read_text(encoding="utf-8").splitlines()
