@@ -96,6 +96,7 @@ torch.testing.assert_close(before - embedding.weight.detach(), 0.5 * by_hand)
 # ``step`` of both.
 
 model = nn.Sequential(nn.Embedding(4, 2, sparse=True), nn.Linear(2, 1, bias=False))
+nn.init.constant_(model[1].weight, -2.0)
 optimizers = [
     torch.optim.SparseAdam(model[0].parameters(), lr=0.5),
     torch.optim.Adam(model[1].parameters(), lr=0.1),
