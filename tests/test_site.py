@@ -13,9 +13,10 @@ from urllib.parse import unquote, urlsplit
 
 import jsonschema
 import pytest
+from bs4 import BeautifulSoup
 from conftest import GALLERY, ROOT
 from emissions import Emission, matches
-from script_header import read_header
+from script_header import read_header, script_name
 from wording import python_pattern
 
 REQUESTS = {
@@ -188,6 +189,25 @@ def test_notebook_holds_no_raw_markup(built, script):
         "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"
     )
     assert "# ///" not in code
+
+
+def test_index_lists_every_page_and_its_causes_below_it(built):
+    index = BeautifulSoup((built / "errors" / "index.html").read_text("utf-8"), "html.parser")
+    entries = {
+        item.find("a")["href"].removesuffix(".html"): item
+        for item in index.select("article .error-list li")
+    }
+    assert sorted(entries) == [script.stem for script in GALLERY]
+    for script in GALLERY:
+        header = read_header(script)
+        owner = header.cause_of and script_name(header.cause_of).removesuffix(".py")
+        above = entries[script.stem].find_parent("li")
+        if owner and owner.split("_")[1] == header.family:
+            assert above is entries[owner]
+        else:
+            assert above is None
+            note = entries[script.stem].select_one(".error-note").get_text()
+            assert note in (header.symptom, header.summary, *(e.text for e in header.errors))
 
 
 def test_catalogue_follows_its_schema(built):

@@ -157,13 +157,13 @@ def make_lists(
     if "families" in what:
         return family_links(pages, families, to)
     if "family" in what:
-        return bullet_list([p for p in pages if p.header.family == what["family"]], to)
+        return family_list([p for p in pages if p.header.family == what["family"]], to)
     found: list[nodes.Node] = []
     for family, title in families.items():
         members = [page for page in pages if page.header.family == family]
         if members:
             found.append(family_heading(family, title))
-            found += bullet_list(members, to, message_note)
+            found += family_list(members, to)
     return found
 
 
@@ -209,6 +209,15 @@ def symptom_note(page: ErrorPage) -> str | None:
     return page.header.symptom
 
 
+def any_note(page: ErrorPage) -> str | None:
+    """Return a page's message, else what its reader sees, else what happened."""
+    return message_note(page) or symptom_note(page) or page.header.summary
+
+
+def no_note(page: ErrorPage) -> None:
+    """Leave the title alone."""
+
+
 def bullet_list(
     pages: list[ErrorPage],
     to: Callable[[ErrorPage], nodes.reference],
@@ -219,10 +228,25 @@ def bullet_list(
         line = nodes.paragraph("", "", to(page))
         text = note(page)
         if text:
-            style = nodes.literal if page.header.errors and note is message_note else nodes.inline
+            style = nodes.literal if text == message_note(page) else nodes.inline
             line += nodes.Text(" ")
             line += style(text, text, classes=["error-note"])
         entries += nodes.list_item("", line)
+    return [entries]
+
+
+def family_list(
+    pages: list[ErrorPage], to: Callable[[ErrorPage], nodes.reference]
+) -> list[nodes.Node]:
+    """Return a family's pages, those about one cause below the page that owns the message."""
+    owners = {page.header.id for page in pages}
+    causes: dict[str | None, list[ErrorPage]] = defaultdict(list)
+    for page in pages:
+        causes[page.header.cause_of if page.header.cause_of in owners else None].append(page)
+    [entries] = bullet_list(causes[None], to, any_note)
+    for entry, page in zip(entries, causes[None], strict=True):
+        if causes[page.header.id]:
+            entry += bullet_list(causes[page.header.id], to, no_note)
     return [entries]
 
 
