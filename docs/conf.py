@@ -91,6 +91,24 @@ autograd_errors_families = {
     "case": "Cases",
     "guide": "Guides",
 }
+autograd_errors_family_pictures = {  # family: its page, and the title of a picture on it
+    "leaf": ("leaf-what-is", "A leaf and a result"),
+    "view": ("view-of-leaf", None),
+    "version": ("version-modified", None),
+    "backward": ("backward-no-grad-fn", None),
+    "grad": ("grad-of-nonleaf", None),
+    "requires": ("requires-grad-intermediate", None),
+    "silent": ("silent-function-lists", None),
+    "nan": ("nan-where", None),
+    "parameter": ("parameter-non-leaf", None),
+    "optimizer": ("optimizer-non-leaf", None),
+    "copy": ("copy-deepcopy", None),
+    "function": ("function-mark-dirty", "Marked"),
+    "hook": ("hook-tensor", None),
+    "double": ("double-create-graph", "With create_graph"),
+    "checkpoint": ("checkpoint-use-reentrant", None),
+    "guide": ("guide-assignment", "8. CopySlices"),
+}
 
 # -- Links ---------------------------------------------------------------------------------------
 default_role = "any"

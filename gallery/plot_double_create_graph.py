@@ -45,7 +45,7 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
-# draw: slope
+# draw: slope as "Without create_graph"
 
 # %%
 # Keep the graph of the inner gradient
@@ -55,14 +55,13 @@ except RuntimeError:
 # slope gets a `grad_fn`. Every later `double backward` goes through it.
 
 (slope,) = torch.autograd.grad(model(x, weight).sum(), x, create_graph=True)
+# draw: slope as "With create_graph"
 (slope - 1.0).square().sum().backward()
 
 # The slope is 3 w x^2, so the derivative of the loss in w is 2 (3 w x^2 - 1) 3 x^2.
 cube = 3 * x.detach() ** 2
 print(weight.grad)
 torch.testing.assert_close(weight.grad, (2 * (2.0 * cube - 1.0) * cube).sum())
-
-# draw: slope
 
 # %%
 # If the model is compiled or uses special kernels

@@ -28,7 +28,7 @@ import torch
 
 x = torch.tensor([0.0, 1.0], requires_grad=True)
 
-# draw: x as "1"
+# draw: x as "1. A leaf"
 
 # %%
 # An operation makes a tensor and a node
@@ -40,7 +40,7 @@ x = torch.tensor([0.0, 1.0], requires_grad=True)
 
 y = x * 2
 
-# draw: y as "2"
+# draw: y as "2. A result"
 
 # %%
 # ``exp`` is its own derivative, so its node keeps the result itself as a
@@ -48,7 +48,7 @@ y = x * 2
 
 y = x.exp()
 
-# draw: y as "3"
+# draw: y as "3. A saved result"
 
 # %%
 # An assignment to a name changes no tensor
@@ -60,7 +60,7 @@ y = x.exp()
 y = x.exp()
 y = y + 1
 
-# draw: y as "4"
+# draw: y as "4. A new tensor"
 
 (gradient,) = torch.autograd.grad(y.sum(), x)
 torch.testing.assert_close(gradient, x.detach().exp())
@@ -76,10 +76,10 @@ torch.testing.assert_close(gradient, x.detach().exp())
 
 y = x.exp()
 before = y
-# draw: y as "5, before"
+# draw: y as "5. Before the write"
 y += 1
 
-# draw: y as "5, after"
+# draw: y as "5. After the write"
 # timeline: y
 
 print(y is before)
@@ -92,7 +92,7 @@ assert y is before and y._version == 1
 y = x * 2
 y += 1
 
-# draw: y as "6"
+# draw: y as "6. A harmless write"
 
 (gradient,) = torch.autograd.grad(y.sum(), x)
 torch.testing.assert_close(gradient, torch.full((2,), 2.0))
@@ -102,12 +102,13 @@ torch.testing.assert_close(gradient, torch.full((2,), 2.0))
 # -------------------------------------------
 #
 # ``table[0]`` copies nothing. The result is a `view` with ``table`` as its
-# `base`; both count their versions together. Neither requires grad yet.
+# `base`: both have the same memory, which the picture marks with one letter, and
+# count their versions together. Neither requires grad yet.
 
 table = torch.zeros(2, 2)
 row = table[0]
 
-# draw: row as "7"
+# draw: row as "7. A view"
 
 # %%
 # An assignment into a part is recorded on the whole
@@ -115,24 +116,24 @@ row = table[0]
 #
 # The write reaches ``table`` through the view, so the history of ``table``
 # changes: its ``grad_fn`` is now `CopySlices`. That node gives the gradient of
-# the written part to the function it wraps, which passes it on to the value,
-# and the gradient of the rest to what ``table`` was before. Here that was a
-# constant.
+# the written part to the function it wraps, here that of a copy, which passes it
+# on to the value. The gradient of the rest goes to what ``table`` was before.
+# That was a constant, so there is no second arrow.
 
 table = torch.zeros(2, 2)
 table[0] = x
 
-# draw: table as "8"
+# draw: table as "8. CopySlices"
 
 print(table.is_leaf, table.grad_fn)
 
 # %%
-# A second write puts a second ``CopySlices`` on top. Each has two ways on: the
+# A second write puts a second ``CopySlices`` on top. It has two ways on: the
 # base as it was, and the value.
 
 table[1] = x.exp()
 
-# draw: table as "9"
+# draw: table as "9. Two writes"
 
 (gradient,) = torch.autograd.grad(table.sum(), x)
 torch.testing.assert_close(gradient, 1 + x.detach().exp())
@@ -142,14 +143,15 @@ torch.testing.assert_close(gradient, 1 + x.detach().exp())
 # ------------------------------------
 #
 # ``row`` existed before the write. Asked for its ``grad_fn``, it answers with a
-# node that reads its part out of the new history of ``table``. The gradient
-# arrives at ``x``, although ``row`` was made before ``x`` came in.
+# node that reads its part out of the new history of ``table``. This write filled
+# the whole table, so an ordinary addition is that history. The gradient arrives
+# at ``x``, although ``row`` was made before ``x`` came in.
 
 table = torch.zeros(2, 2)
 row = table[0]
 table += x
 
-# draw: row as "10"
+# draw: row as "10. A view made before the write"
 
 (gradient,) = torch.autograd.grad(row.sum(), x)
 torch.testing.assert_close(gradient, torch.ones(2))

@@ -69,6 +69,7 @@ filled[0] = first
 filled[1] = second
 print(filled.is_leaf, filled.grad_fn, filled.requires_grad)
 
+# draw: filled
 filled.backward(torch.tensor([0.0, 1.0]))
 torch.testing.assert_close(x.grad, 12 * (x.detach() + 2) / 15)
 
@@ -82,8 +83,6 @@ torch.testing.assert_close(x.grad, 12 * (x.detach() + 2) / 15)
 gradient = filled.grad
 print(filled.requires_grad, gradient)
 assert gradient is None
-
-# draw: filled
 
 # %%
 # "What does not require grad is a leaf": right
@@ -132,7 +131,7 @@ node, _ = hidden.grad_fn.next_functions[0]
 print(node, node.variable is weight, node.next_functions)
 assert node.variable is weight and node.next_functions == ()
 
-# draw: hidden
+# draw: hidden as "A leaf and a result"
 
 # %%
 # "Each non-leaf on the graph has a grad_fn": right

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import io
 import re
+import runpy
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 import torch
-from block_tracer import look
+from block_tracer import Step, look
 from conftest import GALLERY, ROOT
-from gallery_build import enter
+from gallery_build import enter, fingerprint
 from graph_dot import dot
-from graph_pictures import data_of, pictures_of
-from graph_svg import svg
+from graph_pictures import breakable, data_of, pictures_of, timeline
+from graph_svg import renderer_version, svg
 from graph_walk import GraphError, walk
 from isolated_run import run_isolated
 from minisite import page
-from picture_comments import picture_comments, without_picture_comments
-from script_header import read_header
+from picture_comments import PictureComment, picture_comments, without_picture_comments
+from script_header import read_header, script_name
 
 TIME_LIMIT = 180
 PICTURED = [path for path in GALLERY if picture_comments(path.read_text("utf-8"))]
@@ -105,6 +106,17 @@ def test_walk_tells_whose_view_was_saved():
     }
 
 
+def test_walk_tells_the_number_that_was_saved():
+    x = torch.ones(2, requires_grad=True)
+    factor = torch.tensor(3.0)
+    y = x * 2 * factor
+    outer, inner = (
+        node.saved[0] for node in walk({"y": y}, {"factor": factor}).nodes if node.saved
+    )
+    assert (inner.number, inner.tensor) == ("2", None)
+    assert (outer.number, outer.tensor is None) == (None, False)
+
+
 def test_walk_tells_apart_kinds_of_tensors():
     weight = torch.ones(2, requires_grad=True)
     loss = (weight * 3).sum()
@@ -146,6 +158,22 @@ def test_drawing_can_be_read_aloud():
     assert 'role="img"' in drawing
     assert '<title id="p-title">Graph of y</title>' in drawing
     assert "ExpBackward0 saved result: y at version 0, now 1" in drawing
+
+
+def test_box_of_a_view_names_its_base():
+    table = torch.zeros(2, 2)
+    row = table[0]
+    drawing = svg(walk({"row": row}, {"row": row, "table": table}), prefix="p", title="t")
+    assert ">view of table</text>" in drawing
+    unnamed = svg(walk({"row": row}, {"row": row}), prefix="p", title="t")
+    assert ">a view</text>" in unnamed
+    assert ">no name</text>" in unnamed
+
+
+def test_renderer_tells_its_version():
+    assert "graphviz" in renderer_version().lower()
+    assert renderer_version("no-such-renderer") == ""
+    assert fingerprint("cpu", "") != fingerprint("cpu", "no-such-renderer")
 
 
 # -- Comments ------------------------------------------------------------------------------------------
@@ -225,6 +253,25 @@ def test_timeline_tells_who_saved_who_wrote_and_what_was_compared(pictures):
     assert "is at version 1; expected version 0" in by_code["y.sum().backward()"]["error"]
 
 
+def test_timeline_begins_where_its_tensor_does():
+    steps = [
+        Step(1, "scale = 2"),
+        Step(2, "y = x * scale", {"y": 0}, ["y"]),
+        Step(3, "y += 1", {"y": 1}, [], ["y"]),
+    ]
+    html = timeline(PictureComment("timeline", ("y",), None, 1), steps)
+    assert re.findall(r'<th scope="col".*?<code>(.*?)</code>', html) == ["y = x * scale", "y += 1"]
+    assert "--lines: 2" in html
+    assert html.count('role="cell"') == 2
+    ((_, data),) = data_of(html)
+    assert [step["line"] for step in data] == [1, 2, 3]
+
+
+def test_code_breaks_after_a_bracket_or_a_dot_but_not_in_a_number():
+    assert breakable("y.sum(1.0)") == "y.<wbr>sum(<wbr>1.0)"
+    assert breakable("y.sum()") == "y.<wbr>sum()"
+
+
 def test_facts_and_rows_are_those_of_the_run(pictures):
     found = dict(pictures)
     assert found["facts"][1:] == [
@@ -254,6 +301,7 @@ x = torch.ones(2, requires_grad=True)
 total = x.sum()
 
 # draw: total
+# draw: x as "A leaf"
 # timeline: x
 """
 
@@ -262,7 +310,7 @@ def test_comment_becomes_a_picture_on_page_and_nothing_in_notebook(site):
     site.script("one_example", page(extra=DRAWN))
     site.build()
     html = site.html()
-    assert [kind for kind, _ in data_of(html)] == ["graph", "timeline"]
+    assert [kind for kind, _ in data_of(html)] == ["graph", "graph", "timeline"]
     notebook = (site.docs / "errors" / "plot_one_example.ipynb").read_text("utf-8")
     assert "# draw:" not in html
     assert "# draw:" not in notebook
@@ -281,15 +329,36 @@ def test_picture_of_a_page_can_be_shown_elsewhere(site):
     site.script("one_example", page(extra=DRAWN))
     site.write(
         "docs/index.md",
-        "# Home\n\n```{picture-of} one-example\n```\n\n```{toctree}\nerrors/index\nglossary\n```\n",
+        "# Home\n\n```{picture-of} one-example\n```\n\n"
+        "```{picture-of} one-example\n:title: A leaf\n```\n\n"
+        "```{toctree}\nerrors/index\nglossary\n```\n",
     )
     site.build()
     home = (site.root / "out" / "index.html").read_text("utf-8")
-    assert list(data_of(home)) == list(data_of(site.html()))[:1]
+    assert list(data_of(home)) == list(data_of(site.html()))[:2]
 
 
-def test_many_pages_have_a_picture():
-    assert len(PICTURED) >= 25
+def test_picture_stands_for_a_family_in_the_index(site):
+    site.script("one_example", page(extra=DRAWN))
+    site.build(autograd_errors_family_pictures={"one": ("one-example", "A leaf")})
+    index = (site.root / "out" / "errors" / "index.html").read_text("utf-8")
+    assert list(data_of(index)) == list(data_of(site.html()))[1:2]
+    with pytest.raises(Exception, match="expected the title of a picture of 'one-example'"):
+        site.build(autograd_errors_family_pictures={"one": ("one-example", "A twig")})
+
+
+def test_many_pages_have_a_graph():
+    kinds = [{c.kind for c in picture_comments(path.read_text("utf-8"))} for path in PICTURED]
+    assert sum("draw" in kind for kind in kinds) >= 25
+
+
+def test_every_family_picture_is_one_of_its_family():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    for family, (name, title) in conf["autograd_errors_family_pictures"].items():
+        script = ROOT / "gallery" / script_name(name)
+        comments = picture_comments(script.read_text("utf-8"))
+        assert read_header(script).family == family
+        assert title is None or title in {comment.title for comment in comments}
 
 
 @pytest.mark.parametrize("script", PICTURED, ids=lambda path: path.stem)

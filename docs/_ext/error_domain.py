@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from graph_pictures import picture_html
 from sphinx.domains import Domain, ObjType
 from sphinx.errors import ExtensionError
 from sphinx.roles import XRefRole
@@ -163,6 +164,7 @@ def make_lists(
         members = [page for page in pages if page.header.family == family]
         if members:
             found.append(family_heading(family, title))
+            found += family_picture(app, family, members, to)
             found += family_list(members, to)
     return found
 
@@ -176,6 +178,30 @@ def family_heading(family: str, title: str) -> nodes.rubric:
     heading = nodes.rubric("", title, ids=[f"family-{family}"])
     heading["heading-level"] = 2
     return heading
+
+
+def family_picture(
+    app: Sphinx,
+    family: str,
+    pages: list[ErrorPage],
+    to: Callable[[ErrorPage], nodes.reference],
+) -> list[nodes.Node]:
+    """Return the picture that stands for a family, linked to its page; few families have one."""
+    name, title = app.config.autograd_errors_family_pictures.get(family, (None, None))
+    page = next((page for page in pages if page.header.id == name), None)
+    if page is None:
+        return []
+    html = picture_html(app.config, app.srcdir, name, title)
+    if html is None:
+        if not app.config.sphinx_gallery_conf["plot_gallery"]:
+            return []
+        raise ExtensionError(
+            f"docs/conf.py:1: expected the title of a picture of {name!r} in "
+            f"autograd_errors_family_pictures[{family!r}], found {title!r}."
+        )
+    source = nodes.paragraph("", "", nodes.Text("From "), to(page))
+    picture = nodes.raw("", html, format="html")
+    return [nodes.container("", picture, source, classes=["family-picture"])]
 
 
 def family_links(
@@ -294,6 +320,7 @@ def check_families(app: Sphinx, env: BuildEnvironment) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("autograd_errors_families", {}, "env", dict)
+    app.add_config_value("autograd_errors_family_pictures", {}, "env", dict)
     app.add_config_value("autograd_errors_reports", "../catalogue/reports.tsv", "env", str)
     app.add_domain(ErrorDomain)
     app.add_directive("error-index", ErrorIndexDirective)

@@ -20,6 +20,7 @@ import sphinx_gallery
 import torch
 from clean_output import clean
 from emissions import Emission, missing, observed, undeclared
+from graph_svg import renderer_version
 from isolated_run import ScriptFailure, run_isolated
 from native_output import native_errors
 from page_shape import check_shape
@@ -68,6 +69,7 @@ class GalleryBuild:
         self.scripts = sorted(Path(srcdir, gallery["examples_dirs"]).resolve().glob("plot_*.py"))
         self.runs_scripts = gallery.get("plot_gallery") not in (False, "False", 0)
         self.device = config.autograd_errors_device
+        self.renderer = config.autograd_errors_graph_renderer
         self.time_limit = config.autograd_errors_time_limit
         self.causes = Path(srcdir, config.autograd_errors_causes)
         inventory = Path(srcdir, config.autograd_errors_inventory)
@@ -93,7 +95,7 @@ class GalleryBuild:
     def forget_outputs_of_another_environment(self) -> None:
         """Make every script run again when torch, the device or an extension changed."""
         stamp = self.pages / "environment.md5"
-        now = fingerprint(self.device)
+        now = fingerprint(self.device, self.renderer)
         if not stamp.exists() or stamp.read_text() != now:
             for cached in self.pages.glob("plot_*.py.md5"):
                 cached.unlink()
@@ -250,9 +252,10 @@ def enter(device: str) -> None:
         torch.set_default_device(device)
 
 
-def fingerprint(device: str) -> str:
-    """Return a hash of all that outputs depend on besides the script itself."""
+def fingerprint(device: str, renderer: str) -> str:
+    """Return a hash of all that outputs and pictures depend on besides the script itself."""
     parts = [torch.__version__, platform.python_version(), device, sphinx_gallery.__version__]
+    parts.append(renderer_version(renderer))
     parts += [path.read_text("utf-8") for path in sorted(own_modules(*RUNNING_MODULES))]
     return hashlib.md5("\0".join(parts).encode()).hexdigest()
 

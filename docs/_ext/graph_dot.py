@@ -15,7 +15,7 @@ STALE_COLOR, MUTED_COLOR = "#c00001", "#808081"
 
 HEAD = f"""\
 digraph autograd {{
-  bgcolor="transparent" rankdir="TB" nodesep="0.35" ranksep="0.4"
+  bgcolor="transparent" rankdir="TB" nodesep="0.2" ranksep="0.35"
   node [fontname="{FONT}" fontsize="{SIZE}" shape="plain"]
   edge [fontname="{FONT}" fontsize="{SMALL}" arrowsize="0.8"]
 """
@@ -29,14 +29,14 @@ def dot(graph: Graph) -> str:
         classes += ["leaf"] if tensor.is_leaf else []
         classes += ["target"] if tensor.is_target else []
         classes += [] if tensor.requires_grad else ["constant"]
-        lines.append(node_line(tensor.key, classes, tensor_label(tensor)))
+        lines.append(node_line(tensor.key, classes, tensor_label(tensor, graph)))
     for node in graph.nodes:
         lines.append(node_line(node.key, node_classes(node), node_label(node, graph)))
     for tensor in graph.tensors:
         if tensor.node:
             lines.append(edge_line(tensor.key, tensor.node, "grad-fn"))
         if tensor.base:
-            lines.append(edge_line(tensor.key, tensor.base, "base", "view of", constraint=False))
+            lines.append(edge_line(tensor.key, tensor.base, "base", constraint=False))
     for node in graph.nodes:
         lines += [edge_line(node.key, other, "next", word) for other, word in node.next]
         if node.variable:
@@ -64,15 +64,25 @@ def node_classes(node: Node) -> list[str]:
     return ["function", *special.get(node.name, []), *(["stale"] if stale else [])]
 
 
-def tensor_label(tensor: TensorBox) -> list[str]:
+def tensor_label(tensor: TensorBox, graph: Graph) -> list[str]:
     """Return the rows of a tensor's box."""
-    return [bold(" = ".join(tensor.names) or "no name"), *map(muted, tensor_facts(tensor))]
+    return [bold(called(tensor)), *map(muted, tensor_facts(tensor, graph))]
 
 
-def tensor_facts(tensor: TensorBox) -> list[str]:
+def called(tensor: TensorBox) -> str:
+    """Return what the script calls a tensor."""
+    return " = ".join(tensor.names) or "no name"
+
+
+def tensor_facts(tensor: TensorBox, graph: Graph) -> list[str]:
     """Return what the box says below the name."""
     kind = "leaf" if tensor.is_leaf else "not a leaf"
     facts = [f"shape {tensor.shape}", kind if tensor.requires_grad else f"{kind}, no grad"]
+    facts += [
+        f"view of {called(box)}" if box.names else "a view"
+        for box in graph.tensors
+        if box.key == tensor.base
+    ]
     if tensor.has_grad is not None:
         facts.append(".grad filled" if tensor.has_grad else ".grad None")
     facts.append("inference" if tensor.version is None else f"version {tensor.version}")
@@ -104,6 +114,8 @@ def saved_texts(saved: SavedTensor, graph: Graph) -> list[str]:
         return [f"saved {saved.name}: {word}"]
     if saved.state == "stale":
         return [f"saved {saved.name}{owner}", f"at version {saved.then}, now {saved.now}"]
+    if saved.number is not None:
+        return [f"saved {saved.name}: {saved.number}"]
     at = "" if saved.then is None else f" at version {saved.then}"
     return [f"saved {saved.name}{owner}", at.strip()] if at else [f"saved {saved.name}{owner}"]
 
@@ -126,16 +138,19 @@ def colored(text: str, color: str) -> str:
 
 def node_line(key: str, classes: list[str], rows: list[str]) -> str:
     cells = "".join(f'<TR><TD ALIGN="LEFT">{row}</TD></TR>' for row in rows)
+    text = f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="1">{cells}</TABLE>'
     style = "" if "tensor" in classes else ' STYLE="ROUNDED"'
     table = (
-        f'<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2"{style}>{cells}</TABLE>'
+        '<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" '
+        f'CELLPADDING="3"{style}><TR><TD>{text}</TD></TR></TABLE>'
     )
     return f'  {key} [class="{" ".join(classes)}" label=<{table}>]'
 
 
 def edge_line(tail: str, head: str, kind: str, label: str = "", *, constraint: bool = True) -> str:
+    """Return an arrow; the spaces around its label keep the text off the line."""
     looks = {"grad-fn": 'style="dashed"', "base": 'style="dotted"', "saved": 'style="dotted"'}
     parts = [f'class="{kind}"', looks.get(kind.partition(" ")[0], "")]
-    parts += [f'label="{label}"'] if label else []
+    parts += [f'label=" {label} "'] if label else []
     parts += [] if constraint else ['constraint="false"']
     return f"  {tail} -> {head} [{' '.join(filter(None, parts))}]"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from block_tracer import Step
     from picture_comments import PictureComment
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.util.typing import ExtensionMetadata
 
 BEFORE_GALLERY, AFTER_GALLERY = 150, 850
@@ -39,10 +40,12 @@ FIGURE = re.compile(r"(?s)<figure class=\"autograd-picture.*?</figure>")
 LEGEND = (
     '<p class="picture-legend">Solid arrows lead the way that backward walks, dashed ones from a '
     "tensor to its <code>grad_fn</code>, dotted ones from a view to its base and from a node to "
-    "what it saved.</p>"
+    "what it saved. Green boxes are leaves that get a <code>.grad</code>; red is what was "
+    "overwritten after it was saved.</p>"
 )
 FACTS = ("is_leaf", "requires_grad", "grad_fn", "_version", "_base")
 HOLDS_DATA = re.compile(r'<figure class="autograd-picture \w+" data-(\w+)="([^"]*)"')
+MOST_COLUMNS = 6
 MOMENTARY = ("draw", "facts")
 """What shows the moment that execution passes the comment; the rest shows the whole block."""
 _execute_block = gen_rst.execute_code_block
@@ -142,9 +145,9 @@ def graph(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
     if comment.title:
         title += f", {comment.title}"
     drawing = svg(found, prefix=prefix, title=title, renderer=_renderer)
-    caption = f"The graph behind {codes(comment.names)}"
-    caption = f"<strong>{escape(comment.title)}</strong> " + caption if comment.title else caption
-    return figure("graph", f"{caption}.", drawing, found.data(), title)
+    caption = f"<strong>{escape(comment.title)}</strong>: the" if comment.title else "The"
+    caption += f" graph behind {codes(comment.names)}."
+    return figure("graph", caption, drawing, found.data(), title)
 
 
 def facts(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) -> str:
@@ -164,7 +167,8 @@ def facts(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
             )
         )
     caption = f"What autograd knows about {codes(comment.names)} here."
-    return figure("facts", caption, html_table(rows), rows, "Tensor facts")
+    label = f"Tensor facts of {', '.join(comment.names)}"
+    return figure("facts", caption, html_table(rows), rows, label)
 
 
 def table(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) -> str:
@@ -172,7 +176,8 @@ def table(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
     (rows,) = values(comment, namespace).values()
     plain = [tuple(str(cell) for cell in row) for row in rows]
     caption = escape(comment.title) if comment.title else f"What {codes(comment.names)} holds."
-    return figure("rows", caption, html_table(plain), plain, "Table")
+    label = comment.title or f"Table {', '.join(comment.names)}, line {comment.line}"
+    return figure("rows", caption, html_table(plain), plain, label)
 
 
 def html_table(rows: list[tuple[Any, ...]]) -> str:
@@ -194,19 +199,39 @@ def timeline(comment: PictureComment, steps: list[Step]) -> str:
     """Return a strip with one column for each statement that ran."""
     if not steps:
         raise PictureError("no statement ran that a timeline could show")
-    head = "".join(f'<th scope="col"><code>{escape(step.code)}</code></th>' for step in steps)
+    shown = from_first_tensor(steps, comment.names)
+    head = "".join(
+        f'<th scope="col" role="columnheader"><code>{breakable(step.code)}</code></th>'
+        for step in shown
+    )
     rows = [
-        f'<tr><th scope="row"><code>{escape(name)}</code></th>'
-        + "".join(f"<td>{text}</td>" for text in cells(steps, name))
+        f'<tr role="row"><th scope="row" role="rowheader"><code>{escape(name)}</code></th>'
+        + "".join(f'<td role="cell">{text}</td>' for text in cells(shown, name))
         + "</tr>"
         for name in comment.names
     ]
+    # The style sheet lays the cells out, which takes the roles away that a table has by itself.
+    size = " long" if len(shown) > MOST_COLUMNS else ""
     body = (
-        f'<table><thead><tr><th scope="col">line</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
+        f'<table role="table" class="strip{size}" style="--lines: {len(shown)}">'
+        '<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">line</th>'
+        f'{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
     )
+    names = ", ".join(comment.names)
     caption = f"The version of {codes(comment.names)} after each line that ran."
-    return figure("timeline", caption, body, steps_data(steps), "Version timeline")
+    return figure("timeline", caption, body, steps_data(steps), f"Version timeline of {names}")
+
+
+def from_first_tensor(steps: list[Step], names: tuple[str, ...]) -> list[Step]:
+    """Return the steps from where one of *names* is a tensor; the ones before tell nothing."""
+    rows = [cells(steps, name) for name in names]
+    first = next((n for n in range(len(steps)) if any(row[n] for row in rows)), 0)
+    return steps[first:]
+
+
+def breakable(code: str) -> str:
+    """Return code as HTML that may go on in the next line after a bracket, a dot or a comma."""
+    return re.sub(r"([(\[](?![)\]])|[.,](?=[A-Za-z_]))", r"\1<wbr>", escape(code, quote=False))
 
 
 def cells(steps: list[Step], name: str) -> list[str]:
@@ -243,7 +268,7 @@ def cell(step: Step, name: str) -> str:
         sign, kind = ("≠", "stale") if stale else ("=", "compared")
         marks.append(
             f'<span class="{kind}">compared for {escape(save.node)}: '
-            f"{save.then} {sign} {save.now}</span>"
+            f"{save.then}\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}{save.now}</span>"
         )
     return "".join(dict.fromkeys(marks))  # x * x saves x twice
 
@@ -327,24 +352,36 @@ def data_of(html: str) -> Iterator[tuple[str, Any]]:
 
 
 class PictureOf(SphinxDirective):
-    """Show the first picture, or picture number ``:number:``, of an error page again."""
+    """Show the first picture, or the one called ``:title:``, of an error page again."""
 
     required_arguments = 1
-    option_spec = {"number": directives.positive_int}
+    option_spec = {"title": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        page = self.arguments[0]
-        folder = self.config.sphinx_gallery_conf["gallery_dirs"]
-        source = Path(self.env.srcdir, folder, f"plot_{page.replace('-', '_')}.rst")
-        self.env.note_dependency(str(source))
-        found = FIGURE.findall(source.read_text("utf-8")) if source.exists() else []
-        number = self.options.get("number", 1)
-        if len(found) < number:
+        page, title = self.arguments[0], self.options.get("title")
+        self.env.note_dependency(str(page_source(self.config, self.env.srcdir, page)))
+        html = picture_html(self.config, self.env.srcdir, page, title)
+        if html is None:
             if not self.config.sphinx_gallery_conf["plot_gallery"]:
                 return []
-            raise self.error(f"page {page!r} has {len(found)} pictures, none with number {number}")
-        html = re.sub(r"\bpicture-(\d+-)", rf"{page}-\1", found[number - 1])
+            called = f" with the title {title!r}" if title else ""
+            raise self.error(f"page {page!r} has no picture{called}")
         return [nodes.raw("", html, format="html")]
+
+
+def page_source(config: Config, srcdir: Path, page: str) -> Path:
+    """Return the file that sphinx-gallery wrote for the error page *page*."""
+    folder = config.sphinx_gallery_conf["gallery_dirs"]
+    return Path(srcdir, folder, f"plot_{page.replace('-', '_')}.rst")
+
+
+def picture_html(config: Config, srcdir: Path, page: str, title: str | None = None) -> str | None:
+    """Return a picture of an error page with ids of its own, None if there is no such picture."""
+    source = page_source(config, srcdir, page)
+    figures = FIGURE.findall(source.read_text("utf-8")) if source.exists() else []
+    wanted = f"<figcaption><strong>{escape(title)}</strong>" if title else ""
+    found = next((html for html in figures if wanted in html), None)
+    return found and re.sub(r"\bpicture-(\d+-)", rf"{page}-\1", found)
 
 
 def before_gallery(app: Sphinx) -> None:

@@ -10,10 +10,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph_dot import MUTED_COLOR, STALE_COLOR, dot, saved_texts, tensor_facts
+from graph_dot import MUTED_COLOR, STALE_COLOR, called, dot, saved_texts, tensor_facts
 
 if TYPE_CHECKING:
-    from graph_walk import Graph, TensorBox
+    from graph_walk import Graph
 
 SVG = "http://www.w3.org/2000/svg"
 TIME_LIMIT = 30
@@ -58,6 +58,16 @@ def find_renderer() -> str:
         if found:
             return found
     raise RenderError("no renderer for graphs: install graphviz-pure (pip) or Graphviz (dot)")
+
+
+def renderer_version(renderer: str = "") -> str:
+    """Return what *renderer*, or the installed one, says of itself; nothing if there is none."""
+    try:
+        command = [renderer or find_renderer(), "-V"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+    except (RenderError, OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout + done.stderr  # Graphviz's own dot answers on the second
 
 
 def dress(root: ET.Element, prefix: str, title: str, text: str) -> ET.Element:
@@ -119,9 +129,7 @@ def description(graph: Graph) -> str:
     nodes = {node.key: node.name for node in graph.nodes}
     said = []
     for tensor in graph.tensors:
-        facts = tensor_facts(tensor)
-        if tensor.base:
-            facts.append(f"a view of {called(tensors[tensor.base])}")
+        facts = tensor_facts(tensor, graph)
         if tensor.node:
             facts.append(f"made by {nodes[tensor.node]}")
         said.append(f"{called(tensor)}: {', '.join(facts)}.")
@@ -134,8 +142,3 @@ def description(graph: Graph) -> str:
             facts.append(f"leads to {', '.join(nodes[key] for key, _ in node.next)}")
         said.append(f"{node.name} {'; '.join(facts) or 'ends here'}.")
     return " ".join(said)
-
-
-def called(tensor: TensorBox) -> str:
-    """Return what a sentence calls a tensor."""
-    return " = ".join(tensor.names) or "a tensor without a name"

@@ -47,6 +47,8 @@ class SavedTensor:
     """"kept", "stale", "freed", or "hooked" when a hook of the script packed it."""
     part_of: str | None = None
     """The key of the drawn tensor that it is another view of."""
+    number: str | None = None
+    """The value of a tensor that the script does not know: the 2 of ``x * 2``."""
 
 
 @dataclass
@@ -207,6 +209,8 @@ class _Walk:
                     saved.tensor = self.box(owner).key if owner is not None else None
                     whole = self.owner(data, shares_memory) if owner is None else None
                     saved.part_of = self.box(whole).key if whole is not None else None
+                    if owner is None and whole is None and saved.state == "kept":
+                        saved.number = number(data)
                 self.nodes[id(original)].saved.append(saved)
 
     def owner(
@@ -269,6 +273,16 @@ def shape_of(shape: Iterable[int]) -> str:
 def version_of(tensor: torch.Tensor) -> int | None:
     """Return the version counter, None for an inference tensor, which has none."""
     return None if tensor.is_inference() else tensor._version
+
+
+def number(tensor: torch.Tensor) -> str | None:
+    """Return the value of a tensor that wraps a number of Python, None for any other."""
+    if tensor.dim() or tensor.requires_grad or tensor.device.type != "cpu":
+        return None
+    try:
+        return f"{tensor.item():g}"
+    except (RuntimeError, TypeError, ValueError):  # of a transform, or a bool or complex number
+        return None
 
 
 def memory(tensor: torch.Tensor) -> int | None:
