@@ -125,12 +125,11 @@ for function, options in (
 # derivative of the sine is the cosine.
 
 y = checkpoint(lambda x, scale: scale * torch.sin(x), x, scale=2.0, use_reentrant=False)
+# draw: y
 (gradient,) = torch.autograd.grad(y.sum(), x)
 
 print(gradient)
 torch.testing.assert_close(gradient, 2.0 * torch.cos(x.detach()))
-
-# draw: y
 
 # %%
 # If you must keep the reentrant variant, call backward

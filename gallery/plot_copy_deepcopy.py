@@ -165,13 +165,12 @@ except RuntimeError:
 
 tracked = hidden.clone()
 snapshot = hidden.detach().clone()
+# draw: tracked, snapshot
 (tracked**2).sum().backward()
 
 # The loss is (2 * weight)**2, its derivative 8 * weight.
 print(weight.grad, snapshot.requires_grad)
 torch.testing.assert_close(weight.grad, 8 * weight.detach())
-
-# draw: tracked, snapshot
 
 # %%
 # If a library raised it

@@ -158,13 +158,12 @@ class Clip(torch.autograd.Function):
 x = torch.tensor([0.5, 3.0], dtype=torch.float64, requires_grad=True)
 hidden = x * 1.0
 Clip.apply(hidden)
+# draw: hidden as "Marked"
 hidden.sum().backward()
 
 print(x.grad, type(hidden.grad_fn).__name__)
 torch.testing.assert_close(x.grad, torch.tensor([1.0, 0.0], dtype=torch.float64))
 assert torch.autograd.gradcheck(lambda x: Clip.apply(x * 1.0), (x,))
-
-# draw: hidden as "Marked"
 
 # %%
 # For two outputs, write into a copy
@@ -200,12 +199,11 @@ class ClipSecretly(Clip):
 x = torch.tensor([0.5, 3.0], requires_grad=True)
 hidden = x * 1.0
 ClipSecretly.apply(hidden)
+# draw: hidden as "Not marked"
 hidden.sum().backward()
 
 print(x.grad, "is not", torch.tensor([1.0, 0.0]))
 assert x.grad[1] != 0.0
-
-# draw: hidden as "Not marked"
 
 # %%
 # Rarer messages about marks

@@ -83,13 +83,12 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = torch.tensor([3.0, 4.0], requires_grad=True)
 product = x * y
 product.grad_fn.register_hook(lambda inputs, outputs: (0.5 * inputs[0], inputs[1]))
+# draw: product
 product.sum().backward()
 
 print(x.grad, y.grad)
 torch.testing.assert_close(x.grad, 0.5 * y.detach())
 torch.testing.assert_close(y.grad, x.detach())
-
-# draw: product
 
 # %%
 # To change one tensor's gradient, hook the tensor

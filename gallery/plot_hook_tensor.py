@@ -203,12 +203,11 @@ second = torch.ones(2, requires_grad=True)
 total = first + second
 total.register_hook(lambda grad: grad.clone())
 first.register_hook(lambda grad: grad.mul_(0.5))
+# draw: total
 total.sum().backward()
 
 print(first.grad, second.grad)
 assert second.grad[0] != 1.0
-
-# draw: total
 
 # %%
 # Rarer messages

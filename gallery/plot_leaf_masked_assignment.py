@@ -81,12 +81,11 @@ image = torch.tensor([2.0, 3.0, 4.0])
 
 opened = gate.clone()
 opened[fixed] = 1.0
+# draw: opened
 (opened * image).sum().backward()
 
 print(gate.grad)
 torch.testing.assert_close(gate.grad, torch.tensor([2.0, 3.0, 0.0]))
-
-# draw: opened
 
 # %%
 # What only hides the error

@@ -128,9 +128,9 @@ outi[0] = z.mean()
 outi[1] = 2 * z.mean()
 print(outi.is_leaf, outi.grad_fn, outi.requires_grad)
 
+# draw: outi
 outi.backward(torch.tensor([0.0, 1.0]))
 torch.testing.assert_close(x.grad, torch.full((3, 5), 2 * 6 * (1.0 + 2.0) / 15))
-# draw: outi
 
 # %%
 # It is a result now, so its own ``.grad`` stays empty, and reading it warns

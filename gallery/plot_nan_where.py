@@ -29,12 +29,11 @@ import torch
 
 x = torch.tensor([0.0, 4.0], requires_grad=True)
 y = torch.where(x > 0, x.sqrt(), torch.zeros(2))
+# draw: y
 y.sum().backward()
 
 print(y, x.grad)
 assert x.grad[0].isnan()
-
-# draw: y
 
 # %%
 # The value is right. Backward hands zero to the root's branch, and the root's formula

@@ -30,13 +30,12 @@ messages = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
 
 nodes = torch.zeros(2)
 nodes[index] += messages
+# draw: nodes
 nodes.sum().backward()
 
 print(nodes, messages.grad)
 assert nodes[0] != 3.0
 assert messages.grad[:2].sum() == 2.0
-
-# draw: nodes
 
 # %%
 # One message is lost in the value. The gradient counts both all the same, so it belongs

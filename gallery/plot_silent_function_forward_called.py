@@ -37,12 +37,11 @@ class StraightThroughClip(torch.autograd.Function):
 
 x = torch.tensor([0.5, 2.0], requires_grad=True)
 y = StraightThroughClip.forward(None, x)
+# draw: y as "Called by its forward"
 y.sum().backward()
 
 print(x.grad, y.grad_fn)
 assert x.grad[1] == 0.0
-
-# draw: y as "Called by its forward"
 
 # %%
 # The `grad_fn` names the operation that autograd saw: not your class.
@@ -52,12 +51,11 @@ assert x.grad[1] == 0.0
 
 x = torch.tensor([0.5, 2.0], requires_grad=True)
 y = StraightThroughClip.apply(x)
+# draw: y as "Called through apply"
 y.sum().backward()
 
 print(x.grad, y.grad_fn)
 torch.testing.assert_close(x.grad, torch.ones(2))
-
-# draw: y as "Called through apply"
 
 # %%
 # Test for it

@@ -67,12 +67,11 @@ class DoubleMarked(DoubleInPlace):
 x = torch.tensor([1.0], requires_grad=True)
 hidden = x * 1.0
 DoubleMarked.apply(hidden)
+# draw: hidden
 hidden.sum().backward()
 
 print(x.grad)
 torch.testing.assert_close(x.grad, torch.tensor([2.0]))
-
-# draw: hidden
 
 # %%
 # Better still, do not write

@@ -31,12 +31,11 @@ x = torch.tensor([1.0], requires_grad=True)
 hidden = x * 2.0
 with torch.no_grad():
     hidden.mul_(3.0)
+# draw: hidden
 hidden.sum().backward()
 
 print(hidden, x.grad)
 assert x.grad != 6.0
-
-# draw: hidden
 
 # %%
 # The value is six times the input and the gradient two. No `saved tensor` was touched, so
@@ -50,12 +49,11 @@ assert x.grad != 6.0
 x = torch.tensor([1.0], requires_grad=True)
 hidden = x * 2.0
 hidden.mul_(3.0)
+# draw: hidden
 hidden.sum().backward()
 
 print(x.grad)
 torch.testing.assert_close(x.grad, torch.tensor([2.0 * 3.0]))
-
-# draw: hidden
 
 # %%
 # If the factor should be a constant to the gradient, say that

@@ -28,13 +28,12 @@ import torch
 x = torch.ones(3, requires_grad=True)
 signal = x * 1.0
 signal.unfold(0, 2, 1).mul_(2.0)
+# draw: signal
 signal.sum().backward()
 
 print(signal, x.grad)
 assert signal[1] == 4.0
 assert x.grad[1] != 4.0
-
-# draw: signal
 
 # %%
 # The value is four times the input, so its derivative is four. `expand` has the same

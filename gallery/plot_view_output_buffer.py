@@ -43,12 +43,11 @@ except RuntimeError:
 
 weight = torch.tensor([1.0, 2.0], requires_grad=True)
 states = torch.stack([weight * step for step in (1.0, 2.0, 3.0)])
+# draw: states
 states.sum().backward()
 
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.full((2,), 1.0 + 2.0 + 3.0))
-
-# draw: states
 
 # %%
 # Or leave the flag out
@@ -61,13 +60,12 @@ weight = torch.tensor([1.0, 2.0], requires_grad=True)
 states = torch.zeros(3, 2)
 for row, step in enumerate((1.0, 2.0, 3.0)):
     states[row] = weight * step
+# draw: states
 states.sum().backward()
 
 print(states.requires_grad, states.is_leaf, states.grad_fn)
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.full((2,), 1.0 + 2.0 + 3.0))
-
-# draw: states
 
 # %%
 # If the starting values are learned, write into a copy

@@ -72,12 +72,11 @@ torch.testing.assert_close(layer.weight.grad, torch.tensor([[0.0, 1.0, 0.0]]).re
 edit = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
 weight = layer.weight.detach().clone()
 weight[:, 1] += 0.5 * edit
+# draw: weight
 (weight @ torch.tensor([0.0, 1.0, 0.0])).sum().backward()
 
 print(edit.grad)
 torch.testing.assert_close(edit.grad, torch.full((2,), 0.5))
-
-# draw: weight
 
 # %%
 # If the table is constant, make it a buffer
