@@ -23,7 +23,7 @@ import torch
 #
 # A validation loop adds the losses up for the log.
 
-model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5))
+model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Dropout(0.5))
 batches = [torch.ones(1, 2), torch.zeros(1, 2), torch.ones(1, 2)]
 
 model.eval()

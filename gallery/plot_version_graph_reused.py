@@ -30,7 +30,7 @@ from torch import nn
 # ``retain_graph=True`` is there because the second round asked for it.
 
 torch.manual_seed(0)
-start = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)).double()
+start = nn.Sequential(nn.Linear(2, 3, bias=False), nn.Tanh(), nn.Linear(3, 2, bias=False)).double()
 noise = torch.ones(1, 2, dtype=torch.float64)
 
 generator = copy.deepcopy(start)

@@ -34,8 +34,10 @@ from torch import nn
 # generator. Actor and critic, or two losses of one network, fail the same way.
 
 torch.manual_seed(0)
-first_generator = nn.Linear(2, 3)
-first_discriminator = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+first_generator = nn.Linear(2, 3, bias=False)
+first_discriminator = nn.Sequential(
+    nn.Linear(3, 4, bias=False), nn.Tanh(), nn.Linear(4, 1, bias=False)
+)
 noise, real = torch.ones(2, 2), torch.zeros(2, 3)
 
 
