@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 from conftest import ROOT
-from operation_tables import TABLES, html_of
+from operation_tables import TABLES, html_of, provenance
 
 DATA = json.loads((ROOT / "docs" / "_data" / "operations.json").read_text("utf-8"))
 SAVES = {row["operation"]: row for row in DATA["saves"]}
@@ -33,6 +33,18 @@ UNARY = {
     "cumsum": lambda x: torch.cumsum(x, 0),
     "trace": torch.trace,
     "kron": lambda x: torch.kron(x, x * 2),
+}
+
+
+PAIRS = {
+    "add": torch.add,
+    "mul": torch.mul,
+    "div (no_rounding_mode)": torch.div,
+    "pow": torch.pow,
+    "matmul": torch.matmul,
+    "maximum": torch.maximum,
+    "atan2": torch.atan2,
+    "nn.functional.mse_loss": torch.nn.functional.mse_loss,
 }
 
 
@@ -78,6 +90,21 @@ def test_overwriting_the_input_does_what_the_table_says(name):
 @pytest.mark.parametrize("name", UNARY)
 def test_overwriting_the_output_does_what_the_table_says(name):
     assert verdict(write_into_output(UNARY[name])) == SAVES[name]["outputs"][0]["overwrite"]
+
+
+def write_into_second(operation):
+    def function(x):
+        second = x * 0.5 + 1.0
+        result = operation(x * 1.0, second)
+        second.mul_(3.0)
+        return result
+
+    return function
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_overwriting_the_second_argument_does_what_the_table_says(name):
+    assert verdict(write_into_second(PAIRS[name])) == SAVES[name]["inputs"][1]["overwrite"]
 
 
 def test_what_raises_is_what_is_saved():
@@ -146,6 +173,32 @@ def test_every_operation_of_the_recording_is_shown():
         assert len(names) == len(rows)
 
 
+def test_each_argument_has_news_of_its_own():
+    head, rows = TABLES["saves"](DATA)
+    number = next(number for number, row in enumerate(rows) if row[0].text == "addmm")
+    html = html_of("saves", head, rows[number : number + 1])
+    assert '<span class="good">input: yes</span>' in html
+    assert '<span class="bad">argument 2: no, backward raises</span>' in html
+
+
+def test_page_tells_how_many_expressions_were_executed():
+    assert f" {len(SHARING)} expressions were executed" in provenance(DATA, "sharing")
+    assert f" {len(SAVES)} operations were called" in provenance(DATA, "saves")
+
+
+EXPRESSIONS = [
+    "x.clone()", "x.detach()", "x.data", "x.contiguous()", "x.reshape(-1)", "x.to(x.dtype)",
+    "x.numpy()", "x.sum().item()", "torch.empty_like(x).copy_(x)", "x[0]", "x[[0, 1]]",
+]  # fmt: skip
+
+
+def test_what_readers_ask_about_is_executed_in_every_mode():
+    assert set(EXPRESSIONS) <= SHARING.keys()
+    assert all(row["under_no_grad"] and row["in_inference_mode"] for row in DATA["sharing"])
+    assert SHARING["x.clone()"]["in_inference_mode"].endswith("inference tensor")
+    assert SHARING["x.numpy()"]["raises"] == "RuntimeError"
+
+
 def test_every_untried_operation_says_why():
     assert all(row["why"] for row in DATA["untried"])
     tried = SAVES.keys() & {row["operation"] for row in DATA["untried"]}
@@ -160,9 +213,12 @@ def table_page(tmp_path):
     from tools.require_browser import find_browser
 
     script = (ROOT / "docs" / "_static" / "tables.js").read_text("utf-8")
+    style = (ROOT / "docs" / "_static" / "pictures.css").read_text("utf-8")
     table = html_of("views", *TABLES["views"](DATA))
     path = tmp_path / "table.html"
-    path.write_text(f"<!doctype html><body>{table}<script>{script}</script>", "utf-8")
+    path.write_text(
+        f"<!doctype html><style>{style}</style><body>{table}<script>{script}</script>", "utf-8"
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         page = browser.new_page()
@@ -190,3 +246,20 @@ def test_table_is_sorted_by_a_column_both_ways(table_page):
         assert texts == sorted(texts, reverse=direction == "descending")
         heading = table_page.locator("th[aria-sort]")
         assert heading.get_attribute("aria-sort") == direction
+
+
+def test_keyboard_sorts_and_the_order_is_read_aloud(table_page):
+    table_page.get_by_label("Search").press("Tab")
+    table_page.keyboard.press("Tab")
+    table_page.keyboard.press("Enter")
+    assert table_page.locator("th[aria-sort]").text_content() == "returns"
+    status = table_page.get_by_role("status").text_content()
+    assert status == f'2 of {len(VIEWS)}, sorted by "returns", ascending'
+
+
+def test_narrow_page_shows_every_column_of_a_table_that_is_still_one(table_page):
+    table_page.set_viewport_size({"width": 400, "height": 800})
+    assert table_page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert table_page.get_by_role("columnheader").count() == len(TABLES["views"](DATA)[0])
+    row = table_page.get_by_role("row").nth(1)
+    assert row.get_by_role("cell").count() == len(TABLES["views"](DATA)[0]) - 1

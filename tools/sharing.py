@@ -165,7 +165,7 @@ def in_mode(expression: str, mode: type) -> str:
     except RuntimeError as error:
         return type(error).__name__
     if not isinstance(result, torch.Tensor):
-        return "not a tensor"
+        return f"{'shares memory' if shares(x, result) else 'copies'}, not a tensor"
     words = [
         "the same tensor" if result is x else "shares memory" if shares(x, result) else "copies",
         "keeps history" if reaches_safely(result, leaf) else "no history",

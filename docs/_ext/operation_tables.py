@@ -29,6 +29,8 @@ class Cell(NamedTuple):
     text: str
     mood: str = ""
     code: bool = False
+    parts: tuple[Cell, ...] = ()
+    """The lines of a cell whose news differ."""
 
 
 # -- Tables ------------------------------------------------------------------------------------------
@@ -70,10 +72,14 @@ def answer(parts: list[dict[str, Any]]) -> Cell:
     """Return whether tensors may be overwritten: one word if it is the same for all."""
     said = {part["overwrite"] for part in parts}
     if len(said) == 1:
-        (text,) = said
-        return Cell(text, "good" if text == "yes" else "bad")
-    text = "; ".join(f"{part['name']}: {part['overwrite']}" for part in parts)
-    return Cell(text, "bad" if said else "")
+        return news(said.pop())
+    lines = tuple(news(part["overwrite"], f"{part['name']}: ") for part in parts)
+    return Cell("; ".join(line.text for line in lines), parts=lines)
+
+
+def news(said: str, about: str = "") -> Cell:
+    """Return the outcome of one trial, *about* what."""
+    return Cell(f"{about}{said}", "good" if said == "yes" else "bad")
 
 
 def views_table(data: dict[str, Any]) -> tuple[list[str], list[list[Cell]]]:
@@ -154,14 +160,15 @@ def html_of(kind: str, head: list[str], rows: list[list[Cell]]) -> str:
         for row in rows
     )
     return (
-        f'<div class="operations picture-scroll" role="region" tabindex="0" aria-label="{kind}">\n'
-        f'<table class="operations-{kind}"><thead><tr>{top}</tr></thead>\n'
+        f'<div class="operations">\n<table class="operations-{kind}"><thead><tr>{top}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
 
 def cell_html(cell: Cell, number: int) -> str:
     text = f"<code>{escape(cell.text)}</code>" if cell.code and cell.text else escape(cell.text)
+    if cell.parts:
+        text = " ".join(f'<span class="{p.mood}">{escape(p.text)}</span>' for p in cell.parts)
     mood = f' class="{cell.mood}"' if cell.mood else ""
     return f'<th scope="row">{text}</th>' if number == 0 else f"<td{mood}>{text}</td>"
 
@@ -174,12 +181,15 @@ def slug(text: str) -> str:
 # -- Sentences ---------------------------------------------------------------------------------------
 
 
-def provenance(data: dict[str, Any]) -> str:
+def provenance(data: dict[str, Any], kind: str) -> str:
     """Return where the numbers come from."""
     tried, untried = len(data["saves"]), len(data["untried"])
+    number = f"{tried} operations were called and tried, {untried} could not be."
+    if kind == "sharing":
+        number = f"{len(data['sharing'])} expressions were executed."
     return (
         f"Recorded on {data['date']} with torch {data['torch']} on the CPU (Python "
-        f"{data['python']}): {tried} operations were called and tried, {untried} could not be."
+        f"{data['python']}): {number}"
     )
 
 
@@ -217,7 +227,7 @@ class OperationTable(SphinxDirective):
                 source.name, data["torch"], release, location=self.get_location(),
             )  # fmt: skip
         table = nodes.raw("", html_of(kind, *TABLES[kind](data)), format="html")
-        said: Iterable[str] = [provenance(data)] if kind != "untried" else []
+        said: Iterable[str] = [provenance(data, kind)] if kind != "untried" else []
         if kind == "saves":
             said = [*said, counts(data)]
         return [*(nodes.paragraph("", text, classes=["environment"]) for text in said), table]

@@ -3,6 +3,7 @@
 (() => {
   "use strict";
 
+  const ROWS_WORTH_A_SEARCH = 10;
   const numeric = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
   const textOf = (row, column) => row.cells[column].textContent.trim();
@@ -10,38 +11,46 @@
   /** Return what a reader types, as words that must all be in a row. */
   const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
-  function addSearch(table) {
+  /** Keep what the cells are, where the style sheet lays them out as something else. */
+  function addRoles(table) {
+    table.setAttribute("role", "table");
+    for (const part of [table.tHead, ...table.tBodies]) {
+      part.setAttribute("role", "rowgroup");
+    }
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      for (const cell of row.cells) {
+        const role = { row: "rowheader", col: "columnheader" }[cell.scope] ?? "cell";
+        cell.setAttribute("role", role);
+      }
+    }
+  }
+
+  /** Return a box that hides the rows without its words, and tells how many are left. */
+  function addSearch(table, line, tell) {
     const label = document.createElement("label");
     label.className = "table-search";
     label.append("Search ");
     const box = document.createElement("input");
     box.type = "search";
-    const count = document.createElement("span");
-    count.setAttribute("role", "status");
     label.append(box);
-    const line = document.createElement("p");
-    line.className = "table-tools";
-    line.append(label, " ", count);
-    table.parentElement.before(line);
+    line.prepend(label, " ");
 
     const rows = [...table.tBodies[0].rows];
     const texts = rows.map((row) => row.textContent.toLowerCase());
     const filter = () => {
       const wanted = words(box.value);
-      let shown = 0;
       rows.forEach((row, number) => {
-        const fits = wanted.every((word) => texts[number].includes(word));
-        row.hidden = !fits;
-        shown += fits;
+        row.hidden = !wanted.every((word) => texts[number].includes(word));
       });
-      count.textContent = `${shown} of ${rows.length}`;
+      tell();
     };
     box.addEventListener("input", filter);
     box.value = new URLSearchParams(location.search).get("q") ?? "";
     filter();
   }
 
-  function addSorting(table) {
+  function addSorting(table, tell) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
       const button = document.createElement("button");
@@ -55,14 +64,31 @@
         const rows = [...table.tBodies[0].rows];
         rows.sort((a, b) => numeric.compare(textOf(a, column), textOf(b, column)));
         table.tBodies[0].append(...(down ? rows.reverse() : rows));
+        tell();
       });
     });
   }
 
-  for (const table of document.querySelectorAll(".operations table")) {
-    if (table.tBodies[0].rows.length > 10) {
-      addSearch(table);
+  function enhance(table) {
+    const line = document.createElement("p");
+    line.className = "table-tools";
+    const status = document.createElement("span");
+    status.setAttribute("role", "status");
+    line.append(status);
+    table.parentElement.before(line);
+
+    const rows = [...table.tBodies[0].rows];
+    const tell = () => {
+      const sorted = table.querySelector("th[aria-sort]");
+      const order = sorted ? `, sorted by "${sorted.textContent}", ${sorted.getAttribute("aria-sort")}` : "";
+      status.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}${order}`;
+    };
+    addRoles(table);
+    if (rows.length > ROWS_WORTH_A_SEARCH) {
+      addSearch(table, line, tell);
     }
-    addSorting(table);
+    addSorting(table, tell);
   }
+
+  document.querySelectorAll(".operations table").forEach(enhance);
 })();
