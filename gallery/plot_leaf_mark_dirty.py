@@ -4,6 +4,8 @@
 #
 # [tool.autograd-errors]
 # causes = ["leaf-inplace/custom-function-on-leaf", "inventory/leaf-mark-dirty-has-been-used"]
+# cause-of = "leaf-inplace"
+# when = { frame = "\\.apply\\(" }
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"

@@ -135,10 +135,12 @@ def texts() -> list[Text]:
         if fitting:
             best = max(fitting, key=lambda number: literal_length(declared[number][1]["message"]))
             true[best].append(text)
+    owner = {former["message"]: page for page, error, _ in declared for former in error["formerly"]}
     found = []
     for number, (page, error, _) in enumerate(declared):
         for text in true[number][:3] or [filled(error["message"])]:
-            found.append(Text(page, error["raises"], text))
+            # Words that another page's message had once: without frames that page is likelier.
+            found.append(Text(owner.get(error["message"], page), error["raises"], text))
         for former in error["formerly"]:
             found.append(Text(page, error["raises"], filled(former["message"])))
     return found

@@ -224,10 +224,36 @@ def test_message_inside_an_unknown_sentence_is_not_a_match(run_lookup):
     assert [answer["kind"] for answer in answers] == ["near"] * 3
 
 
+def test_words_of_two_pages_lead_to_both(run_lookup):
+    """The owner's page first, unless the frames point at the page about one cause."""
+    message = (
+        "RuntimeError: a leaf Variable that requires grad has been used in an in-place operation."
+    )
+    frame = (
+        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    y = Scale.apply(w)\n'
+    )
+    plain, applied = run_lookup([message, frame + message])
+    assert plain["kind"] == applied["kind"] == "match"
+    pages = ["leaf-inplace", "leaf-mark-dirty"]
+    assert [r["id"] for r in plain["results"][:2]] == pages
+    assert [r["id"] for r in applied["results"][:2]] == pages[::-1]
+    assert [r["exact"] for r in plain["results"][:2]] == [True, True]
+
+
+def test_words_of_other_code_are_near_and_say_so(run_lookup):
+    words = "TypeError: 'float' object is not iterable"
+    frame = (
+        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    loss.backward(2.0)\n'
+    )
+    alone, called = run_lookup([words, frame + words])
+    assert (alone["kind"], called["kind"]) == ("near", "match")
+    assert alone["hint"] == tables()["shared"]
+
+
 def test_last_raised_error_comes_first(run_lookup):
     """Of two chained errors the later one is what the reader met."""
     pages = {text.page: text for text in texts() if text.raises == "RuntimeError"}
-    one, two = pages["leaf-inplace"], pages["backward-twice"]
+    one, two = pages["view-of-leaf"], pages["backward-twice"]
     chain = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
     pastes = [
         lookup_cases.traceback(a) + chain + lookup_cases.traceback(b)

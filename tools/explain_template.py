@@ -59,7 +59,8 @@ def lookup(text, catalogue=None):
         return answer("near", near_results(near, paste, index), none_hint(paste))
     near = nearest([as_near(match) for match in found] + find_near(paste, index))
     if near:
-        return answer("near", near_results(near, paste, index), TABLES["notSure"])
+        hint = TABLES["shared" if near[0].get("shared") else "notSure"]
+        return answer("near", near_results(near, paste, index), hint)
     symptoms = find_symptoms(paste, index)
     if symptoms:
         return answer("near", near_results(symptoms, paste, index), TABLES["bySymptom"])
@@ -360,7 +361,10 @@ def find_messages(paste, index):
     for number, places in candidates(paste, index).items():
         for place in places:
             matches += fit(index.templates[number], place, paste, index)
-    return sorted(without_parts(matches), key=later_first)
+    matches = without_parts(matches)
+    for match in matches:
+        match["behind"] = match.get("rival") is True and not points_at(match, paste)
+    return sorted(matches, key=later_first)
 
 
 def confirmed(matches, paste):
@@ -760,9 +764,34 @@ def without_parts(matches):
         match["to"] = match["end"][0] * 10000 + match["end"][1]
     kept = []
     for match in sorted(matches, key=better_first):
-        if all(match["to"] <= other["from"] or other["to"] <= match["from"] for other in kept):
+        if all(
+            match["to"] <= other["from"] or other["to"] <= match["from"] or rivals(match, other)
+            for other in kept
+        ):
             kept.append(match)
     return kept
+
+
+def rivals(one, other):
+    """Return whether two pages have the very same words, one perhaps in another release."""
+    same = (
+        one["page"] is not other["page"]
+        and one["from"] == other["from"]
+        and one["to"] == other["to"]
+        and not one["template"].partial
+        and one["template"].literals == other["template"].literals
+    )
+    if same:
+        one["rival"] = other["rival"] = True
+    return same
+
+
+def points_at(match, paste):
+    """Return whether *match* is of an owner's page, or of a cause that the frames point at."""
+    if not match["page"].get("cause_of"):
+        return True
+    context = context_of(match["begin"][0], match["end"][0], paste)
+    return evidence(match["page"], {}, context, False)[0] == POINTED_AT
 
 
 def better_first(match):
@@ -779,6 +808,8 @@ def later_first(match):
         -match["end"][0],
         -match["end"][1],
         -match["template"].length,
+        match["behind"],
+        not match["page"].get("cause_of"),
     )
 
 
@@ -806,6 +837,7 @@ def as_near(match):
         "lineNumber": match["lineNumber"],
         "at": match["begin"][0],
         "holes": True,
+        "shared": match["sure"] and match["template"].common,
         "score": 0.6 if match["template"].common else 0.7 if match["template"].partial else 0.79,
     }
 

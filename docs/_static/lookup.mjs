@@ -70,7 +70,7 @@ export const TABLES = {
   "leadIn": "(?:that|error|errors|exception|warning|message|messages|says|say|saying|said|reads|read|raises|raised|throws|threw|gives|gave|reports|reported|shows|showed|prints|printed|runtimeerror|valueerror|typeerror)$",
   "goesOn": "^(?:Exception raised from|\\(Triggered internally|Traceback \\(most|File \"|frame #|at::|At:|terminate called)",
   "frameLine": "^(?:File \"|File '|at |in <|frame #|Traceback \\(most|[~/][^ ]*\\.py|[A-Za-z]:\\\\)",
-  "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|deterministic implementation|on the same device|is not on the expected device|expanded size of the tensor|match the broadcast shape|can't be cast to|cannot be broadcast to indexing|storage that is not resizable|converted to Scalar|converted to Python scalars|Boolean value of Tensor|device type tensor to numpy|in forked subprocess|Unable to cast Python|argument \\S* is not a",
+  "common": "positional argument|unexpected keyword argument|Unexpected keyword arguments|has no attribute|object is not iterable|object is not callable|unsupported operand|must be a string or a real number|keyword arguments are not supported|cannot be interpreted as|Could not run '|expanded size of the tensor|cannot be broadcast to indexing|Boolean value of Tensor|in forked subprocess|Unable to cast Python|argument \\S* is not a",
   "own": "grad|backward|autograd|differentia|derivative|leaf|variable|in-? ?place|\\bviews?\\b|\\bctx\\b|mark_dirty|saved|checkpoint|retain|detach|jacobian|hessian|vjp|jvp|vmap|\\bdual\\b|tangent|\\bhooks?\\b|anomaly|inference|reduction in the prior|unscale|gradscaler|volatile|functorch|save_for|freed|second time|zero_\\b",
   "never": "out of memory|device-side assert|CUDA error",
   "ownFrames": "autograd[/\\\\.](?!profiler)|\\bbackward\\(|autograd\\.Function|\\.apply\\(|\\bctx\\b|torch[/\\\\](?:func|_functorch)",
@@ -92,6 +92,7 @@ export const TABLES = {
   "noError": "No message of autograd is in this text. Paste the whole traceback, with its last line.",
   "notOurs": "This is not one of autograd's messages; the last line of the traceback says what raised it.",
   "notSure": "The text of the message was not found whole; these pages are the closest.",
+  "shared": "Other code prints these words too, and nothing in the text speaks of autograd; this is what they mean there.",
   "bySymptom": "No message was found; these pages describe what you see.",
   "concepts": {
     "gradient": "\\bgrads?\\b|gradients?\\b|\\.grad\\b|梯度|导数|勾配|기울기",
@@ -186,7 +187,10 @@ export function lookup(text, catalogue) {
     return answer("near", nearResults(nearest(sure.map(asNear)), paste, index), noneHint(paste));
   }
   const near = nearest([...found.map(asNear), ...findNear(paste, index)]);
-  if (near.length) return answer("near", nearResults(near, paste, index), TABLES.notSure);
+  if (near.length) {
+    const hint = near[0].shared ? TABLES.shared : TABLES.notSure;
+    return answer("near", nearResults(near, paste, index), hint);
+  }
   const symptoms = findSymptoms(paste, index);
   if (symptoms.length) return answer("near", nearResults(symptoms, paste, index), TABLES.bySymptom);
   return answer("none", [], noneHint(paste));
@@ -480,6 +484,7 @@ function findMessages(paste, index) {
     for (const place of places) matches.push(...fit(index.templates[number], place, paste, index));
   }
   matches = withoutParts(matches);
+  for (const match of matches) match.behind = match.rival === true && !pointsAt(match, paste);
   matches.sort(laterFirst);
   return matches;
 }
@@ -879,7 +884,9 @@ function withoutParts(matches) {
     let free = true;
     for (let i = match.begin.line; free && i <= match.end.line; i += 1) {
       const others = byLine.get(i) || [];
-      free = others.every((other) => match.to <= other.from || other.to <= match.from);
+      free = others.every(
+        (other) => match.to <= other.from || other.to <= match.from || rivals(match, other),
+      );
     }
     if (!free) continue;
     kept.push(match);
@@ -889,6 +896,25 @@ function withoutParts(matches) {
     }
   }
   return kept;
+}
+
+/** Return whether two pages have the very same words, one of them perhaps in another release. */
+function rivals(one, other) {
+  const same =
+    one.page !== other.page &&
+    one.from === other.from &&
+    one.to === other.to &&
+    !one.template.partial &&
+    one.template.literals.join("\n") === other.template.literals.join("\n");
+  if (same) one.rival = other.rival = true;
+  return same;
+}
+
+/** Return whether *match* is of an owner's page, or of a cause that the frames point at. */
+function pointsAt(match, paste) {
+  if (!match.page.cause_of) return true;
+  const context = contextOf(match.begin.line, match.end.line, paste);
+  return evidence(match.page, {}, context, false).tier === POINTED_AT;
 }
 
 function betterFirst(one, two) {
@@ -913,7 +939,9 @@ function laterFirst(a, b) {
     b.endNumber - a.endNumber ||
     b.end.line - a.end.line ||
     b.end.column - a.end.column ||
-    b.template.length - a.template.length
+    b.template.length - a.template.length ||
+    Number(a.behind) - Number(b.behind) ||
+    Number(!a.page.cause_of) - Number(!b.page.cause_of)
   );
 }
 
@@ -939,6 +967,7 @@ function asNear(match) {
     lineNumber: match.lineNumber,
     at: match.begin.line,
     holes: true,
+    shared: match.sure && match.template.common,
     score: match.template.common ? 0.6 : match.template.partial ? 0.7 : 0.79,
   };
 }
