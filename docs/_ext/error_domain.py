@@ -164,8 +164,8 @@ def make_lists(
         members = [page for page in pages if page.header.family == family]
         if members:
             found.append(family_heading(family, title))
-            found += family_picture(app, family, members, to)
-            found += family_list(members, to)
+            lists = [*family_picture(app, family, members, to), *family_list(members, to)]
+            found.append(nodes.container("", *lists, classes=["family"]))
     return found
 
 
