@@ -94,7 +94,7 @@ autograd_errors_families = {
 autograd_errors_family_pictures = {  # family: its page, and the title of a picture on it
     "leaf": ("leaf-what-is", "A leaf and a result"),
     "view": ("view-of-leaf", None),
-    "version": ("version-modified", None),
+    "version": ("version-modified", "After the write"),
     "backward": ("backward-no-grad-fn", None),
     "grad": ("grad-of-nonleaf", None),
     "requires": ("requires-grad-intermediate", None),

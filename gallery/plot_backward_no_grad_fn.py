@@ -60,10 +60,10 @@ except RuntimeError:
 # Two attributes say whether a tensor is recorded: a recorded result has a
 # `grad_fn` and says that it `requires grad`.
 
-print(first.grad_fn is not None, first.requires_grad)
-print(second.grad_fn, second.requires_grad)
-assert first.requires_grad and not second.requires_grad
+assert first.requires_grad and first.grad_fn is not None
+assert not second.requires_grad and second.grad_fn is None
 
+# facts: first, second
 # draw: first, second
 
 # %%

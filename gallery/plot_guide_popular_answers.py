@@ -184,7 +184,7 @@ rows = measured(
     ]
 )
 everything = rows[1:]
-# table: rows
+# table: rows as "An article about views of a leaf: claimed and measured"
 
 # %%
 # An article about leaves written in place
@@ -283,7 +283,7 @@ rows = measured(
     ]
 )
 everything += rows[1:]
-# table: rows
+# table: rows as "An article about leaves written in place: claimed and measured"
 
 # %%
 # A question about a tensor filled with results
@@ -380,7 +380,7 @@ rows = measured(
     ]
 )
 everything += rows[1:]
-# table: rows
+# table: rows as "A question about a tensor filled with results: claimed and measured"
 
 # %%
 # What does not help
@@ -493,7 +493,7 @@ rows = measured(
 )
 everything += rows[1:]
 assert all(holds == "no" for *_, holds in rows[1:])
-# table: rows
+# table: rows as "What does not help: claimed and measured"
 
 # %%
 # What the right ones have in common

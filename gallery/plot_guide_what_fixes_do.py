@@ -203,7 +203,7 @@ for error, (mistake, right) in (writing | calling).items():
 
 for error, *cells in rows:
     print(f"{error:19}" + " ".join(f"{cell:{len(fix) + 1}}" for cell, fix in zip(cells, FIXES)))
-# table: rows
+# table: rows as "What each fix does to each error"
 
 # %%
 # Out of place is never wrong

@@ -122,12 +122,14 @@ torch.testing.assert_close(x.grad, torch.full((3, 5), 2 * 6 * (1.0 + 2.0) / 15))
 x = torch.ones(3, 5, requires_grad=True)
 z = (x + 2) * (x + 2) * 3
 outi = torch.empty(2)
-print(outi.is_leaf, outi.grad_fn, outi.requires_grad)
+assert outi.is_leaf and not outi.requires_grad
+# facts: outi as "Before the writes"
 
 outi[0] = z.mean()
 outi[1] = 2 * z.mean()
-print(outi.is_leaf, outi.grad_fn, outi.requires_grad)
+assert not outi.is_leaf and outi.requires_grad
 
+# facts: outi as "After the writes"
 # draw: outi
 outi.backward(torch.tensor([0.0, 1.0]))
 torch.testing.assert_close(x.grad, torch.full((3, 5), 2 * 6 * (1.0 + 2.0) / 15))

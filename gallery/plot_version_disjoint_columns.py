@@ -43,10 +43,12 @@ except RuntimeError:
 # They have the same `base` and therefore the same `version counter`:
 
 center, size = boxes[:, :2], boxes[:, 2:]
-print(center._base is size._base, center._version, size._version)
+# facts: center, size as "Before one more write into size"
 size *= 1.0
-print(center._version, size._version)
+assert center._base is size._base is boxes
 assert center._version == size._version
+
+# facts: center, size as "After it"
 
 # %%
 # Compute the parts, then join them

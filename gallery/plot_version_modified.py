@@ -55,6 +55,7 @@ import torch
 
 logits = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
 probability = logits.sigmoid()
+# draw: probability as "Before the write"
 probability += 0.1
 loss = probability.sum()
 
@@ -63,7 +64,7 @@ try:
 except RuntimeError:
     traceback.print_exc()
 
-# draw: probability
+# draw: probability as "After the write"
 # timeline: logits, probability
 
 # %%

@@ -14,7 +14,7 @@ from block_tracer import Step, look
 from conftest import GALLERY, ROOT
 from gallery_build import enter, fingerprint
 from graph_dot import dot
-from graph_pictures import breakable, data_of, pictures_of, timeline
+from graph_pictures import breakable, data_of, facts, pictures_of, timeline
 from graph_svg import renderer_version, svg
 from graph_walk import GraphError, walk
 from isolated_run import run_isolated
@@ -218,7 +218,7 @@ except RuntimeError as error:
     message = str(error)
 # draw: y as "after"
 # timeline: x, y
-# facts: x, y
+# facts: x, y as "In the end"
 # %%
 rows = [("kind", "is_leaf"), ("x", x.is_leaf)]
 # table: rows
@@ -279,6 +279,13 @@ def test_facts_and_rows_are_those_of_the_run(pictures):
         ["y", False, True, "AddBackward0", 1, None],
     ]
     assert found["rows"] == [["kind", "is_leaf"], ["x", "True"]]
+
+
+def test_titles_stand_in_the_captions():
+    comment = PictureComment("facts", ("x",), "In the end", 1)
+    html = facts(comment, {"x": torch.ones(2)}, "p")
+    assert "<figcaption><strong>In the end</strong>: what autograd knows" in html
+    assert 'aria-label="In the end"' in html
 
 
 def test_tracing_ends_with_the_block(pictures):

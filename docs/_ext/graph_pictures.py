@@ -129,6 +129,15 @@ def figure(kind: str, caption: str, body: str, data: Any = None, label: str = ""
     )
 
 
+def captioned(comment: PictureComment, text: str) -> str:
+    """Return *text* below the title of a picture that has one."""
+    return (
+        f"<strong>{escape(comment.title)}</strong>: {text[0].lower()}{text[1:]}"
+        if comment.title
+        else text
+    )
+
+
 def codes(names: tuple[str, ...]) -> str:
     return ", ".join(f"<code>{escape(name)}</code>" for name in names)
 
@@ -145,8 +154,7 @@ def graph(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
     if comment.title:
         title += f", {comment.title}"
     drawing = svg(found, prefix=prefix, title=title, renderer=_renderer)
-    caption = f"<strong>{escape(comment.title)}</strong>: the" if comment.title else "The"
-    caption += f" graph behind {codes(comment.names)}."
+    caption = captioned(comment, f"The graph behind {codes(comment.names)}.")
     return figure("graph", caption, drawing, found.data(), title)
 
 
@@ -166,8 +174,8 @@ def facts(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
                 names.get(id(base), "no name") if base is not None else None,
             )
         )
-    caption = f"What autograd knows about {codes(comment.names)} here."
-    label = f"Tensor facts of {', '.join(comment.names)}"
+    caption = captioned(comment, f"What autograd knows about {codes(comment.names)} here.")
+    label = comment.title or f"Tensor facts of {', '.join(comment.names)}"
     return figure("facts", caption, html_table(rows), rows, label)
 
 
