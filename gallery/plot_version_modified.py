@@ -68,7 +68,7 @@ except RuntimeError:
 # timeline: logits, probability
 
 # %%
-# Read it from left to right:
+# Read the message from left to right:
 #
 # - type and shape: a tensor of this shape was overwritten. Which of yours has it?
 # - output ... of: the operation that made the tensor, here the sigmoid. The

@@ -326,6 +326,13 @@ def test_comment_becomes_a_picture_on_page_and_nothing_in_notebook(site):
     assert len(ids) == len(set(ids))
 
 
+def test_pictures_stand_below_the_output(site):
+    site.script("one_example", page(extra=DRAWN + "print('the total is', total.item())\n"))
+    site.build()
+    html = site.html()
+    assert 0 < html.index("the total is 2.0") < html.index("<figure")
+
+
 def test_picture_that_cannot_be_drawn_ends_the_build(site):
     site.script("one_example", page(extra=DRAWN.replace("draw: total", "draw: missing")))
     with pytest.raises(Exception, match=r"plot_one_example.py:\d+: NameError: .*'missing'"):

@@ -45,7 +45,7 @@ LEGEND = (
 )
 FACTS = ("is_leaf", "requires_grad", "grad_fn", "_version", "_base")
 HOLDS_DATA = re.compile(r'<figure class="autograd-picture \w+" data-(\w+)="([^"]*)"')
-MOST_COLUMNS = 6
+MOST_COLUMNS = 4
 MOMENTARY = ("draw", "facts")
 """What shows the moment that execution passes the comment; the rest shows the whole block."""
 _execute_block = gen_rst.execute_code_block
@@ -285,11 +285,15 @@ def cell(step: Step, name: str) -> str:
 
 
 def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
-    """Return the pictures of a block that has run; one of sphinx-gallery's image scrapers."""
+    """Make the pictures of a block that has run; one of sphinx-gallery's image scrapers.
+
+    sphinx-gallery puts images above the output. A reader wants the traceback first, so this
+    returns none, and `execute_block` adds them.
+    """
     pictures = block_vars.pop("pictures", None)
-    if pictures is None or not pictures.comments:
-        return ""
-    return as_rst(pictures.html(block_vars["example_globals"]))
+    if pictures is not None and pictures.comments:
+        block_vars["pictures_rst"] = as_rst(pictures.html(block_vars["example_globals"]))
+    return ""
 
 
 def as_rst(parts: list[str]) -> str:
@@ -310,13 +314,14 @@ def execute_block(
     )
     script_vars["pictures"] = pictures
     script_vars["pictures_explained"] = explained or pictures.has_graph
-    if pictures.tracer is None:
-        return _execute_block(compiler, block, example_globals, script_vars, *rest)
-    pictures.tracer.start()
+    if pictures.tracer:
+        pictures.tracer.start()
     try:
-        return _execute_block(compiler, block, example_globals, script_vars, *rest)
+        output = _execute_block(compiler, block, example_globals, script_vars, *rest)
     finally:
-        pictures.tracer.stop()
+        if pictures.tracer:
+            pictures.tracer.stop()
+    return output + script_vars.pop("pictures_rst", "")
 
 
 def clean_blocks(conf: Any, parser: Any, blocks: list[Any], outputs: list[str]) -> Any:
