@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import gallery_build
+import glossary_backlinks
 from minisite import page
 
 TWO = page(title="Two", message="<n> pages", emitted="3 pages")
@@ -102,6 +103,13 @@ def test_term_forgets_a_page_that_no_longer_uses_it(site):
     site.script("one_example", page().replace("`leaf tensor`", "nothing"))
     site.build()
     assert "Used on" not in site.text("glossary")
+
+
+def test_term_that_many_pages_use_folds_them_away(site, monkeypatch):
+    monkeypatch.setattr(glossary_backlinks, "SHOWN_USES", 1)
+    site.script("two_pages", TWO)
+    out = site.build()
+    assert "<summary>Used on 2 pages</summary>" in (out / "glossary.html").read_text("utf-8")
 
 
 def test_another_torch_runs_every_script_again(site, monkeypatch):

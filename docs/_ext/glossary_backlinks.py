@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 
+SHOWN_USES = 6  # pages that a term names without being asked
 CODE = re.compile(r"[_.A-Z]|^grad$")
 
 
@@ -101,7 +102,7 @@ def add_backlinks(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for item in doctree.findall(nodes.definition_list_item):
         found = sorted(pages[next(item.findall(nodes.term)).astext()])
         if found:
-            item[-1] += used_on(app, docname, found)
+            item[-1] += folded(used_on(app, docname, found), len(found))
 
 
 def resolve_term(
@@ -139,6 +140,14 @@ def used_on(app: Sphinx, docname: str, pages: list[str]) -> nodes.paragraph:
         title = nodes.Text(app.env.titles[page].astext())
         line += make_refnode(app.builder, docname, page, None, title)
     return line
+
+
+def folded(line: nodes.paragraph, pages: int) -> list[nodes.Node]:
+    """Return *line* as it is, or folded away if it names many *pages*."""
+    if pages <= SHOWN_USES:
+        return [line]
+    opening = f'<details class="term-uses"><summary>Used on {pages} pages</summary>'
+    return [nodes.raw("", opening, format="html"), line, nodes.raw("", "</details>", format="html")]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
