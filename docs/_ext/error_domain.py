@@ -52,6 +52,7 @@ class ErrorIndexDirective(SphinxDirective):
         "most-reported": directives.nonnegative_int,
         "family": directives.unchanged_required,
         "families": directives.flag,
+        "pictures": directives.flag,
         "symptoms": directives.flag,
     }
 
@@ -164,7 +165,9 @@ def make_lists(
         members = [page for page in pages if page.header.family == family]
         if members:
             found.append(family_heading(family, title))
-            lists = [*family_picture(app, family, members, to), *family_list(members, to)]
+            lists = family_list(members, to)
+            if "pictures" in what:
+                lists = [*family_picture(app, family, members, to), *lists]
             found.append(nodes.container("", *lists, classes=["family"]))
     return found
 

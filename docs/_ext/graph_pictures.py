@@ -189,18 +189,26 @@ def table(comment: PictureComment, namespace: Mapping[str, Any], prefix: str) ->
 
 
 def html_table(rows: list[tuple[Any, ...]]) -> str:
-    head = "".join(f'<th scope="col"><code>{escape(str(cell))}</code></th>' for cell in rows[0])
-    head = head.replace("<code></code>", "")
+    """Return a table; it says what its cells are, for the style sheet may lay them out anew."""
+    head = "".join(cell_html("th", str(cell), "col") for cell in rows[0])
     body = "".join(
-        "<tr>"
-        + "".join(
-            f"<{tag}><code>{escape(str(cell))}</code></{tag[:2]}>"
-            for tag, cell in zip(['th scope="row"', *["td"] * len(row)], row, strict=False)
-        )
+        '<tr role="row">'
+        + cell_html("th", str(row[0]), "row")
+        + "".join(cell_html("td", str(cell)) for cell in row[1:])
         + "</tr>"
         for row in rows[1:]
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return (
+        f'<table role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{body}</tbody></table>'
+    )
+
+
+def cell_html(tag: str, text: str, scope: str = "") -> str:
+    role = {"col": "columnheader", "row": "rowheader", "": "cell"}[scope]
+    scoped = f' scope="{scope}"' if scope else ""
+    code = f"<code>{escape(text)}</code>" if text else ""
+    return f'<{tag}{scoped} role="{role}">{code}</{tag}>'
 
 
 def timeline(comment: PictureComment, steps: list[Step]) -> str:
