@@ -357,10 +357,15 @@ def page_frequency(templates, items_of):
 
 def find_messages(paste, index):
     """Return every declared message in the paste, the last raised one first."""
+    places = [
+        (number, place) for number, found in candidates(paste, index).items() for place in found
+    ]
+    if len(places) > TABLES["mostPlaces"]:
+        order = sorted(range(len(places)), key=lambda i: (-places[i][1]["to"], i))
+        places = [places[i] for i in sorted(order[: TABLES["mostPlaces"]])]
     matches = []
-    for number, places in candidates(paste, index).items():
-        for place in places:
-            matches += fit(index.templates[number], place, paste, index)
+    for number, place in places:
+        matches += fit(index.templates[number], place, paste, index)
     matches = without_parts(matches)
     for match in matches:
         match["behind"] = match.get("rival") is True and not points_at(match, paste)
@@ -400,7 +405,7 @@ def candidates(paste, index):
     for i, line in enumerate(paste.lines):
         if len(line.raw) < 3:
             continue
-        for word in words_of(line.raw):
+        for word in dict.fromkeys(words_of(line.raw)):
             for slot in index.keys.get(word, ()):
                 last[slot] = i
                 number = slot >> 2
@@ -1008,6 +1013,8 @@ def near_windows(paste, index):
         ranked.append((-score, -i))
     windows = []
     for _, negative in sorted(ranked)[: TABLES["nearWindows"]]:
+        if len(windows) >= TABLES["nearTexts"]:
+            break
         i = -negative
         text = message_part(lines[i].stripped())
         if FRAME.search(text) or CODE.match(text):

@@ -20,7 +20,9 @@ export const TABLES = {
   "longestTail": 1000,
   "wantedResults": 5,
   "nearScore": 0.45,
+  "mostPlaces": 300,
   "nearWindows": 32,
+  "nearTexts": 48,
   "symptomScore": 0.4,
   "fold": {
     "'": "‘’‚‛′´",
@@ -479,9 +481,17 @@ function pageFrequency(templates, itemsOf) {
 
 /** Return every declared message in the paste, the last raised one first. */
 function findMessages(paste, index) {
+  let places = [];
+  for (const [number, found] of candidates(paste, index)) {
+    for (const place of found) places.push({ number, place, order: places.length });
+  }
+  if (places.length > TABLES.mostPlaces) {
+    places.sort((a, b) => b.place.to - a.place.to || a.order - b.order);
+    places = places.slice(0, TABLES.mostPlaces).sort((a, b) => a.order - b.order);
+  }
   let matches = [];
-  for (const [number, places] of candidates(paste, index)) {
-    for (const place of places) matches.push(...fit(index.templates[number], place, paste, index));
+  for (const { number, place } of places) {
+    for (const match of fit(index.templates[number], place, paste, index)) matches.push(match);
   }
   matches = withoutParts(matches);
   for (const match of matches) match.behind = match.rival === true && !pointsAt(match, paste);
@@ -522,7 +532,7 @@ function candidates(paste, index) {
   const { lines } = paste;
   for (let i = 0; i < lines.length; i += 1) {
     if (lines[i].raw.length < 3) continue;
-    for (const word of wordsOf(lines[i].raw)) {
+    for (const word of new Set(wordsOf(lines[i].raw))) {
       const slots = index.keys.get(word);
       if (slots === undefined) continue;
       for (const slot of slots) {
@@ -1042,7 +1052,21 @@ function buildNear(index) {
       postings.get(trigram).push(number);
     }
   });
-  return { units, weights, postings, unknown: weigh(total, 2), shared: new Float64Array(units.length) };
+  for (const [trigram, numbers] of postings) postings.set(trigram, Int32Array.from(numbers));
+  const wholes = new Map();
+  units.forEach((unit, number) => {
+    if (unit.whole) wholes.set(unit.template, number);
+  });
+  return {
+    units,
+    weights,
+    postings,
+    wholes,
+    unitWeights: Float64Array.from(units, (unit) => unit.weight),
+    unitSizes: Int32Array.from(units, (unit) => unit.size),
+    unknown: weigh(total, 2),
+    shared: new Float64Array(units.length),
+  };
 }
 
 function addUnit(units, template, text, shortest, whole) {
@@ -1068,36 +1092,44 @@ function similar(text, near) {
       continue;
     }
     own += weight;
-    for (const unit of near.postings.get(trigram) || []) {
-      if (shared[unit] === 0) touched.push(unit);
-      shared[unit] += weight;
+    const numbers = near.postings.get(trigram);
+    if (numbers === undefined) continue;
+    for (let i = 0; i < numbers.length; i += 1) {
+      if (shared[numbers[i]] === 0) touched.push(numbers[i]);
+      shared[numbers[i]] += weight;
     }
   }
   own += near.unknown * Math.floor((text.match(FAR) || []).length / 2);
   const found = new Map();
-  const whole = new Map();
+  const isLong = plain.length >= 12;
   for (const number of touched) {
-    const unit = near.units[number];
     const weight = shared[number];
-    shared[number] = 0;
-    const recall = weight / unit.weight;
+    const recall = weight / near.unitWeights[number];
     const precision = weight / own;
     let score = (2 * recall * precision) / (recall + precision);
-    if (unit.whole) whole.set(unit.template, score);
-    if (unit.size >= 30) score = Math.max(score, recall * recall * 0.95);
-    if (plain.length >= 12) {
+    if (near.unitSizes[number] >= 30) score = Math.max(score, recall * recall * 0.95);
+    if (isLong) {
       const enough = Math.min(1, weight / 6000);
       score = Math.max(score, precision * precision * (0.6 + 0.35 * enough));
     }
+    if (score < 0.27) continue;
+    const unit = near.units[number];
     if (plain.startsWith(unit.start)) score += 0.03;
     if (score < 0.3) continue;
     const known = found.get(unit.template);
     if (known === undefined || known < score) found.set(unit.template, score);
   }
-  return [...found].map(([template, score]) => ({
-    template,
-    score: Math.min(score, 1) * 0.77 + (whole.get(template) || 0) * 0.02,
-  }));
+  const scores = [];
+  for (const [template, score] of found) {
+    const whole = near.wholes.get(template);
+    const weight = whole === undefined ? 0 : shared[whole];
+    const recall = weight / near.unitWeights[whole];
+    const precision = weight / own;
+    const all = weight === 0 ? 0 : (2 * recall * precision) / (recall + precision);
+    scores.push({ template, score: Math.min(score, 1) * 0.77 + all * 0.02 });
+  }
+  for (const number of touched) shared[number] = 0;
+  return scores;
 }
 
 const CODE = /^(?:-+> ?[0-9]+|[0-9]+ {2,})/;
@@ -1127,6 +1159,7 @@ function nearWindows(paste, index) {
   ranked.sort((a, b) => b[0] - a[0] || b[1] - a[1]);
   const windows = [];
   for (const [, i] of ranked.slice(0, TABLES.nearWindows)) {
+    if (windows.length >= TABLES.nearTexts) break;
     let text = messagePart(stripped(lines[i]));
     if (FRAME.test(text) || CODE.test(text)) continue;
     if (i > 0 && /^File ["']/.test(stripped(lines[i - 1])) && !/Error|Exception|Warning/.test(text)) continue;
