@@ -20,7 +20,7 @@ def pattern_of(message: str) -> str:
     """Return an anchored regular expression for *message*, in JavaScript's syntax.
 
     Each ``<name>`` becomes the group ``(?<name>...)``, a line end or a wide gap matches any white
-    space, and everything else matches itself. The syntax is JavaScript's
+    space, a full stop any character, and everything else matches itself. The syntax is JavaScript's
     because ``errors.json`` is read in the browser; `python_pattern` converts it.
     """
     parts: list[str] = []
@@ -46,12 +46,13 @@ def python_pattern(pattern: str) -> re.Pattern[str]:
 def _literal(text: str) -> str:
     """Escape *text* for both Python and JavaScript; line ends and wide gaps become elastic.
 
-    A single space stays one: the lookup joins wrapped lines before it matches, and the
-    patterns, being nearly the messages again, then cost next to nothing in a compressed file.
+    A single space stays one, since the lookup joins wrapped lines before it matches, and a full
+    stop stands for any character. The patterns, being nearly the messages again, then cost little
+    in a compressed file.
     """
     words = re.split(r"(\s+)", text)
     return "".join(r"\s+" if word.isspace() and word != " " else _escape(word) for word in words)
 
 
 def _escape(word: str) -> str:
-    return re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", word)
+    return re.sub(r"([\\^$*+?()\[\]{}|])", r"\\\1", word)
