@@ -6,7 +6,7 @@
  * works in a site opened from a folder, where browsers refuse modules and fetch.
  */
 
-import { lookup } from "./lookup.mjs";
+import { lookup, preparations } from "./lookup.mjs";
 
 const WAIT = 150;
 const LONGEST_LINK = 1500;
@@ -88,6 +88,7 @@ class Box {
     if (this.catalogue === null) {
       try {
         this.catalogue = await loadCatalogue(this.root);
+        for (const step of preparations(this.catalogue)) setTimeout(step, 0);
       } catch {
         this.status.textContent = "The list of errors could not be loaded; it is printed below.";
       }
@@ -119,7 +120,7 @@ class Box {
       else parts.push(...answer.results.map((result) => this.candidate(result)));
       const also = others.filter((result) => !result.why);
       if (answer.kind === "match" && also.length) {
-        parts.push(element("h3", {}, "Also in this text"));
+        parts.push(element("h2", {}, "Also in this text"));
         parts.push(...also.map((result) => this.candidate(result)));
       }
       parts.push(element("p", { class: "lookup-link" }, this.linkTo(first.exact ? first.line : text)));
@@ -249,7 +250,7 @@ function wellFormed(text) {
 }
 
 function heading(content) {
-  return element("h3", {}, content);
+  return element("h2", {}, content);
 }
 
 function list(items) {

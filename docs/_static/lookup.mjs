@@ -176,6 +176,15 @@ const RAISED = /([A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception|Warning)|Warning
 const ANY_RAISED = /(?:^|[^A-Za-z0-9_.])([A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception|Warning)|Warning):[ \t]/g;
 const compiled = new WeakMap();
 
+/** Return the steps that arrange *catalogue* for looking up: after them no paste has to wait. */
+export function preparations(catalogue) {
+  return [
+    () => indexOf(catalogue),
+    () => nearOf(indexOf(catalogue)),
+    () => symptomsOf(indexOf(catalogue)),
+  ];
+}
+
 /** Return at most five pages for *text*, best first, and how sure that is. */
 export function lookup(text, catalogue) {
   const index = indexOf(catalogue);
@@ -351,6 +360,7 @@ function trimStart(text, characters) {
 }
 
 function lower(text) {
+  if (!/[^\x00-\x7f]/.test(text)) return text.toLowerCase();
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
@@ -381,18 +391,15 @@ function buildIndex(pages) {
       }
     }
   });
-  const index = { pages, templates, keys: new Map(), words: new Set(), near: null, symptoms: null };
+  const index = { pages, templates, keys: new Map(), words: null, near: null, symptoms: null };
   index.mostLines = Math.max(0, ...templates.map((template) => template.lines));
   index.longest = Math.max(0, ...templates.map((template) => template.length));
-  const frequency = pageFrequency(templates, (template) => template.words);
+  const frequency = pageFrequency(templates);
   for (const template of templates) {
-    const words = [...new Set(template.words)];
-    for (const word of words) if (!STOP_WORDS.has(word)) index.words.add(word);
-    const order = words.map((word, place) => [frequency.get(word), place, word]);
-    order.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    template.keys = order.slice(0, 4).map((entry) => entry[2]);
+    template.keys = rarest(template.words, frequency);
     template.needed = template.keys.length > 2 ? 2 : template.keys.length;
   }
+  index.words = new Set([...frequency.keys()].filter((word) => !STOP_WORDS.has(word)));
   templates.forEach((template, number) => {
     template.keys.forEach((word, place) => {
       if (!index.keys.has(word)) index.keys.set(word, []);
@@ -400,6 +407,22 @@ function buildIndex(pages) {
     });
   });
   return index;
+}
+
+/** Return the four words that the fewest pages use, of equal ones the earlier. */
+function rarest(words, frequency) {
+  const kept = [];
+  const counts = [];
+  for (const word of words) {
+    const count = frequency.get(word);
+    if ((kept.length === 4 && count >= counts[3]) || kept.includes(word)) continue;
+    let place = kept.length;
+    while (place > 0 && counts[place - 1] > count) place -= 1;
+    kept.splice(place, 0, word);
+    counts.splice(place, 0, count);
+    kept.length = counts.length = Math.min(kept.length, 4);
+  }
+  return kept;
 }
 
 function addTemplate(templates, page, error, wording, releases) {
@@ -459,19 +482,20 @@ const OWN = new RegExp(TABLES.own, "i");
 const COMMON = new RegExp(TABLES.common);
 const NEVER = new RegExp(TABLES.never);
 
+/** Return the words of *text* that can be key words. */
 function wordsOf(text) {
   return lower(text).match(/[a-z]{3,}/g) || [];
 }
 
-/** Return on how many pages each item stands; *itemsOf* lists those of one template. */
-function pageFrequency(templates, itemsOf) {
+/** Return on how many pages each word stands. */
+function pageFrequency(templates) {
   const count = new Map();
   const last = new Map();
   for (const template of templates) {
-    for (const item of itemsOf(template)) {
-      if (last.get(item) === template.page) continue;
-      last.set(item, template.page);
-      count.set(item, (count.get(item) || 0) + 1);
+    for (const word of template.words) {
+      if (last.get(word) === template.page) continue;
+      last.set(word, template.page);
+      count.set(word, (count.get(word) || 0) + 1);
     }
   }
   return count;
@@ -984,12 +1008,14 @@ function asNear(match) {
 
 /** Return pages whose wording is close to a line of the paste, closest first. */
 function findNear(paste, index) {
-  if (index.near === null) index.near = buildNear(index);
+  const windows = nearWindows(paste, index);
+  if (windows.length === 0) return [];
+  const near = nearOf(index);
   const best = new Map();
-  for (const stretch of nearWindows(paste, index)) {
+  for (const stretch of windows) {
     const plain = letters(stretch.text);
     const own = OWN.test(stretch.text);
-    for (const entry of similar(stretch.text, index.near)) {
+    for (const entry of similar(stretch.text, near)) {
       const template = index.templates[entry.template];
       if (!own && (template.common || !template.letters.startsWith(plain))) entry.score *= 0.7;
       if (template.common) entry.score *= 0.85;
@@ -1017,42 +1043,91 @@ function letters(text) {
   return lower(text).replace(/[^a-z]+/g, "");
 }
 
-function trigrams(text) {
-  const found = new Set();
-  for (let i = 0; i + 3 <= text.length; i += 1) found.add(text.slice(i, i + 3));
-  return found;
+/** A group of three letters is a number below this, which keeps tables of them small and fast. */
+const TRIGRAMS = 26 * 26 * 26;
+const trigramSeen = new Int32Array(TRIGRAMS);
+let trigramPass = 0;
+
+/**
+ * Write the groups of three letters in *text*, which is all letters, to *numbers* from *start* on,
+ * each once and in order; return where they end.
+ */
+function trigrams(text, numbers, start) {
+  trigramPass += 1;
+  let end = start;
+  let one = 0;
+  let two = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const three = text.charCodeAt(i) - 97;
+    const number = (one * 26 + two) * 26 + three;
+    if (i >= 2 && trigramSeen[number] !== trigramPass) {
+      trigramSeen[number] = trigramPass;
+      numbers[end] = number;
+      end += 1;
+    }
+    one = two;
+    two = three;
+  }
+  return end;
 }
 
 function weigh(total, frequency) {
   return Math.floor(100 * Math.log(1 + total / frequency) + 0.5);
 }
 
+function nearOf(index) {
+  if (index.near === null) index.near = buildNear(index);
+  return index.near;
+}
+
 /** Return the trigrams of every message and of each of its sentences, weighed by rarity. */
 function buildNear(index) {
   const units = [];
+  const frequency = new Int32Array(TRIGRAMS);
+  const last = new Int32Array(TRIGRAMS).fill(-1);
+  const size = index.templates.reduce((sum, template) => sum + template.letters.length, 0);
+  const numbers = new Int32Array(2 * size);
+  let used = 0;
+  const addUnit = (template, number, text, shortest) => {
+    const plain = letters(text);
+    if (plain.length < shortest) return;
+    const from = used;
+    used = trigrams(plain, numbers, from);
+    const start = template.letters.slice(0, 12);
+    const whole = plain === template.letters;
+    units.push({ template: number, from, to: used, size: plain.length, start, whole, weight: 0 });
+  };
   index.templates.forEach((template, number) => {
+    const end = trigrams(template.letters, numbers, used);
+    for (let i = used; i < end; i += 1) {
+      if (last[numbers[i]] !== template.page) frequency[numbers[i]] += 1;
+      last[numbers[i]] = template.page;
+    }
     if (template.partial) return;
     const whole = template.parts.join(" ");
-    addUnit(units, number, whole, 12, template.letters);
+    addUnit(template, number, whole, 12);
     const sentences = whole.split(/[.!?:][ \n]+/);
     if (sentences.length > 1) {
-      for (const sentence of sentences) addUnit(units, number, sentence, 24, template.letters);
+      for (const sentence of sentences) addUnit(template, number, sentence, 24);
     }
   });
-  const frequency = pageFrequency(index.templates, (template) => trigrams(template.letters));
   const total = Math.max(1, index.pages.length);
-  const weights = new Map();
-  for (const [trigram, pages] of frequency) weights.set(trigram, weigh(total, pages));
-  const postings = new Map();
+  const weights = new Int32Array(TRIGRAMS);
+  frequency.forEach((pages, trigram) => {
+    if (pages > 0) weights[trigram] = weigh(total, pages);
+  });
+  const starts = new Int32Array(TRIGRAMS + 1);
+  for (let i = 0; i < used; i += 1) starts[numbers[i] + 1] += 1;
+  for (let i = 0; i < TRIGRAMS; i += 1) starts[i + 1] += starts[i];
+  const postings = new Int32Array(used);
+  const next = starts.slice();
   units.forEach((unit, number) => {
-    unit.weight = 0;
-    for (const trigram of unit.trigrams) {
-      unit.weight += weights.get(trigram) || 0;
-      if (!postings.has(trigram)) postings.set(trigram, []);
-      postings.get(trigram).push(number);
+    for (let i = unit.from; i < unit.to; i += 1) {
+      unit.weight += weights[numbers[i]];
+      postings[next[numbers[i]]] = number;
+      next[numbers[i]] += 1;
     }
   });
-  for (const [trigram, numbers] of postings) postings.set(trigram, Int32Array.from(numbers));
   const wholes = new Map();
   units.forEach((unit, number) => {
     if (unit.whole) wholes.set(unit.template, number);
@@ -1060,6 +1135,7 @@ function buildNear(index) {
   return {
     units,
     weights,
+    starts,
     postings,
     wholes,
     unitWeights: Float64Array.from(units, (unit) => unit.weight),
@@ -1069,34 +1145,27 @@ function buildNear(index) {
   };
 }
 
-function addUnit(units, template, text, shortest, whole) {
-  const plain = letters(text);
-  if (plain.length < shortest) return;
-  const start = whole.slice(0, 12);
-  const unit = { template, trigrams: trigrams(plain), size: plain.length, start, weight: 0 };
-  units.push({ ...unit, whole: plain === whole });
-}
-
 const FAR = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 
 /** Return the best score of every template that shares enough with *text*. */
 function similar(text, near) {
   const plain = letters(text).slice(0, 900);
-  const { shared } = near;
+  const { shared, starts, postings } = near;
   const touched = [];
   let own = 0;
-  for (const trigram of trigrams(plain)) {
-    const weight = near.weights.get(trigram);
-    if (weight === undefined) {
+  const asked = new Int32Array(plain.length);
+  const end = trigrams(plain, asked, 0);
+  for (let k = 0; k < end; k += 1) {
+    const trigram = asked[k];
+    const weight = near.weights[trigram];
+    if (weight === 0) {
       own += near.unknown;
       continue;
     }
     own += weight;
-    const numbers = near.postings.get(trigram);
-    if (numbers === undefined) continue;
-    for (let i = 0; i < numbers.length; i += 1) {
-      if (shared[numbers[i]] === 0) touched.push(numbers[i]);
-      shared[numbers[i]] += weight;
+    for (let i = starts[trigram]; i < starts[trigram + 1]; i += 1) {
+      if (shared[postings[i]] === 0) touched.push(postings[i]);
+      shared[postings[i]] += weight;
     }
   }
   own += near.unknown * Math.floor((text.match(FAR) || []).length / 2);
@@ -1238,6 +1307,11 @@ function stem(word) {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, "") : word;
 }
 
+function symptomsOf(index) {
+  if (index.symptoms === null) index.symptoms = buildSymptoms(index);
+  return index.symptoms;
+}
+
 function buildSymptoms(index) {
   const entries = [];
   const frequency = new Map();
@@ -1260,8 +1334,7 @@ function buildSymptoms(index) {
 function findSymptoms(paste, index) {
   const text = paste.whole.trim();
   if (text === "" || text.length > 1500 || looksRaised(text)) return [];
-  if (index.symptoms === null) index.symptoms = buildSymptoms(index);
-  const { entries, frequency, total } = index.symptoms;
+  const { entries, frequency, total } = symptomsOf(index);
   const asked = features(text);
   let own = 0;
   const weight = (feature) =>
