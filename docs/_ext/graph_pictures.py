@@ -124,7 +124,7 @@ def figure(kind: str, caption: str, body: str, data: Any = None, label: str = ""
     holds = f' data-{kind}="{escape(content)}"' if content else ""
     return (
         f'<figure class="autograd-picture {kind}"{holds}>'
-        f'<div class="picture-scroll" role="region" tabindex="0" aria-label="{escape(label)}">'
+        f'<div class="picture-scroll" role="group" tabindex="0" aria-label="{escape(label)}">'
         f"{body}</div><figcaption>{caption}</figcaption></figure>"
     )
 
