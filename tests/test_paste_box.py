@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from minisite import ROOT, MiniSite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PASTE = 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: 3 is too many'
 PAGE = "errors/plot_one_example.html"
@@ -26,6 +30,15 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, *arguments: object) -> None:
         pass
+
+
+def eventually(page, condition: Callable[[], bool]) -> bool:
+    """Wait up to five seconds for *condition*: the pages' policy forbids the browser's own way."""
+    for _ in range(50):
+        if condition():
+            return True
+        page.wait_for_timeout(100)
+    return False
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +114,7 @@ def test_typing_finds_the_page_and_announces_it(page):
 def test_catalogue_is_read_when_the_box_is_used(page):
     assert not [url for url in page.requests if "/errors.js" in url]
     box(page).focus()
-    page.wait_for_function(
-        "document.querySelector('.lookup-box textarea') === document.activeElement"
-    )
+    assert box(page).evaluate("box => box === document.activeElement")
     box(page).fill("x")
     page.get_by_role("status").filter(has_text="autograd").wait_for()
     assert len([url for url in page.requests if "/errors.js" in url]) == 1
@@ -113,7 +124,7 @@ def test_keyboard_alone_reaches_the_answer(page):
     box(page).focus()
     page.keyboard.insert_text(PASTE)
     page.keyboard.press("Control+Enter")
-    page.wait_for_function("document.activeElement.tagName === 'A'")
+    assert eventually(page, lambda: page.evaluate("document.activeElement.tagName") == "A")
     assert page.evaluate("document.activeElement.textContent") == "Too many"
     box(page).focus()
     page.keyboard.press("Escape")
