@@ -11,6 +11,11 @@ nox.options.sessions = ["docs", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SITE = Path("docs", "_build", "html")
+HOSTED = {
+    "github-workflows": sorted(Path(".github", "workflows").glob("*.yml")),
+    "dependabot": [Path(".github", "dependabot.yml")],
+    "readthedocs": [Path(".readthedocs.yaml")],
+}
 
 
 def install(session: nox.Session, group: str) -> None:
@@ -106,11 +111,13 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and spelling."""
+    """Check style, spelling, and the files that hosts read."""
     install(session, "lint")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
+    for schema, paths in HOSTED.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths))
 
 
 @nox.session
