@@ -34,30 +34,29 @@ def page_entry(
     *formerly* maps a declared message to its former wordings, each with ``message`` and
     ``releases``; *fixes* holds title and anchor of the page's later sections; *reports* says how
     often each cause was reported: where nothing else decides, the lookup names those first.
+    Keys stand in the order that compresses best: like texts of one page close together.
     """
     return {
-        "id": header.id,
-        "title": header.title,
-        "url": url,
         "family": header.family,
-        "summary": header.summary,
-        "causes": list(header.causes),
-        "cause_of": header.cause_of,
-        "when": dict(header.when),
+        "url": url,
         "terms": list(terms),
+        "id": header.id,
+        "reports": sum((reports or {}).get(cause, 0) for cause in header.causes),
+        "causes": list(header.causes),
+        "summary": header.summary,
+        "title": header.title,
         "symptom": header.symptom,
         "symptom_zh": header.symptom_zh,
-        "reports": sum((reports or {}).get(cause, 0) for cause in header.causes),
         "fixes": [{"title": title, "anchor": anchor} for title, anchor in fixes],
         "errors": [
             {
                 "raises": error.raises,
-                "message": error.message,
                 "patterns": [wording_pattern(error.raises, error.message)],
+                "message": error.message,
                 "formerly": [
                     {
-                        "message": former["message"],
                         "patterns": [wording_pattern(error.raises, former["message"])],
+                        "message": former["message"],
                         "releases": former["releases"],
                     }
                     for former in (formerly or {}).get(error.message, ())
@@ -65,6 +64,8 @@ def page_entry(
             }
             for error in header.errors
         ],
+        "cause_of": header.cause_of,
+        "when": dict(header.when),
     }
 
 
