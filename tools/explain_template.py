@@ -12,6 +12,7 @@ It takes the same steps as the site's lookup.mjs, in the same order and with the
 docs/lookup-algorithm.md specifies them.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -675,6 +676,24 @@ def ends_message(end, paste):
 
 
 def tail_of(template, hole, start, paste):
+    return without_stop(template, lines_from(template, hole, start, paste))
+
+
+AFTER_STOP = re.compile(r"[\"'`*]{0,8}(?:[ \t\n]|\Z)")
+
+
+def without_stop(template, text):
+    """Cut *text*, the last hole, where the message has its punctuation mark: `<device>!`."""
+    mark = template.parts[-1].strip()
+    at = text.find(mark) if mark else -1
+    while at > 0:
+        if AFTER_STOP.match(text, at + len(mark)):
+            return text[:at]
+        at = text.find(mark, at + 1)
+    return text
+
+
+def lines_from(template, hole, start, paste):
     """Return the text of a hole that ends its message: the rest of the line, or several lines."""
     text = paste.lines[start[0]].stripped()[start[1] :]
     if template.many[hole]:
@@ -1104,9 +1123,10 @@ class Symptoms:
                         weights[feature] = max(weights.get(feature, 0), weight)
             for feature in weights:
                 self.frequency[feature] = self.frequency.get(feature, 0) + 1
-            self.entries.append(
-                (number, weights, bool(page.get("symptom")), page.get("reports") or 0)
+            reports = min(page.get("reports") or 0, 20) + (
+                20 if page.get("family") == "silent" else 0
             )
+            self.entries.append((number, weights, bool(page.get("symptom")), reports * 0.001))
         self.total = max(1, len(index.pages))
 
     def weight(self, feature):
@@ -1129,7 +1149,7 @@ def find_symptoms(paste, index):
         elif feature[0] != ":":
             own += weigh(known.total, 2) * 0.25
     found = []
-    for number, weights, silent, reports in known.entries:
+    for number, weights, silent, first in known.entries:
         shared = 0
         concepts = 0
         for feature in asked:
@@ -1155,7 +1175,7 @@ def find_symptoms(paste, index):
                     "fields": {},
                     "lineNumber": 1,
                     "at": 0,
-                    "score": score * 0.7 + min(reports, 20) * 0.001,
+                    "score": score * 0.7 + first,
                 }
             )
     return sorted(found, key=lambda entry: -entry["score"])[: TABLES["wantedResults"]]
@@ -1484,6 +1504,8 @@ def wrapped(text, bullet=""):
 
 def show(text, as_data, stream):
     """Write the explanation of *text* to *stream*, whatever characters it can take."""
+    if stream is None:  # closed before Python started
+        return
     found = lookup(text)
     shown = json.dumps(found, ensure_ascii=True, indent=1) if as_data else described(found)
     encoding = getattr(stream, "encoding", None) or "utf-8"
@@ -1511,15 +1533,31 @@ def run(arguments, as_data):
             with open(path, "rb") as script:
                 code = compile(script.read(), module.__file__, "exec")
             exec(code, module.__dict__)
+    except KeyboardInterrupt:
+        hook = sys.excepthook
+
+        def own_frames_hidden(kind, error, frames):
+            frames = without_own_frames(frames)
+            hook(kind, error.with_traceback(frames), frames)
+
+        sys.excepthook = own_frames_hidden
+        raise
     except Exception as error:
         error.__traceback__ = without_own_frames(error.__traceback__)
+        flush(sys.stdout)
         sys.excepthook(type(error), error, error.__traceback__)
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        sys.stdout.flush()
-        sys.stderr.write("\n")
-        show(text, as_data, sys.stderr)
-        sys.stderr.flush()
+        with contextlib.suppress(AttributeError, OSError):  # perhaps nobody reads it
+            sys.stderr.write("\n")
+            show(text, as_data, sys.stderr)
+            sys.stderr.flush()
         sys.exit(1)
+
+
+def flush(stream):
+    """Write out what *stream* still holds, if anyone reads it."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        stream.flush()
 
 
 def without_own_frames(frames):
@@ -1544,21 +1582,40 @@ def main(arguments):
         if arguments == ["-m"]:
             print("-m needs the name of a module.", file=sys.stderr)
             return 2
+        if arguments[0] != "-m" and contents(arguments[0]) is None:
+            return 2
         run(arguments, as_data)
         return 0
     if arguments and arguments[0] != "-":
-        try:
-            with open(arguments[0], "rb") as pasted:
-                data = pasted.read()
-        except OSError as error:
-            print("Cannot read {}: {}".format(arguments[0], error.strerror), file=sys.stderr)
+        data = contents(arguments[0])
+        if data is None:
             return 2
+    elif sys.stdin is None:
+        print("There is no input to read.", file=sys.stderr)
+        return 2
     else:
         if sys.stdin.isatty():
             print("Paste the traceback, then press Ctrl-D (Windows: Ctrl-Z, Enter).")
         data = sys.stdin.buffer.read()
-    show(decoded(data), as_data, sys.stdout)
+    try:
+        show(decoded(data), as_data, sys.stdout)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever reads has read enough; Python must not complain when it flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
+
+
+def contents(path):
+    """Return what a file holds, or say why that cannot be read and return None."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        print("Cannot read {}: {}".format(path, error.strerror), file=sys.stderr)
+        return None
 
 
 def decoded(data):

@@ -821,6 +821,19 @@ function endsMessage(template, end, paste) {
 
 /** Return the text of a hole that ends its message: the rest of the line, or several lines. */
 function tailOf(template, hole, from, paste) {
+  return withoutStop(template, linesFrom(template, hole, from, paste));
+}
+
+/** Cut *text*, the last hole, where the message has its punctuation mark: `<device>!`. */
+function withoutStop(template, text) {
+  const mark = template.parts[template.parts.length - 1].trim();
+  for (let at = mark === "" ? -1 : text.indexOf(mark); at > 0; at = text.indexOf(mark, at + 1)) {
+    if (/^["'`*]{0,8}(?:[ \t\n]|$)/.test(text.slice(at + mark.length))) return text.slice(0, at);
+  }
+  return text;
+}
+
+function linesFrom(template, hole, from, paste) {
   const { lines } = paste;
   let text = stripped(lines[from.line]).slice(from.column);
   if (template.many[hole]) {
@@ -1325,7 +1338,8 @@ function buildSymptoms(index) {
       }
     }
     for (const feature of weights.keys()) frequency.set(feature, (frequency.get(feature) || 0) + 1);
-    entries.push({ number, weights, silent: Boolean(page.symptom), reports: page.reports || 0 });
+    const reports = Math.min(page.reports || 0, 20) + (page.family === "silent" ? 20 : 0);
+    entries.push({ number, weights, silent: Boolean(page.symptom), first: reports * 0.001 });
   });
   return { entries, frequency, total: Math.max(1, index.pages.length) };
 }
@@ -1365,7 +1379,7 @@ function findSymptoms(paste, index) {
         fields: {},
         lineNumber: 1,
         at: 0,
-        score: score * 0.7 + Math.min(entry.reports, 20) * 0.001,
+        score: score * 0.7 + entry.first,
       });
     }
   }
