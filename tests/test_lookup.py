@@ -7,11 +7,13 @@ import json
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import types
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 SITE = "https://example.org/"
 RUNNER = ROOT / "tests" / "lookup_runner.mjs"
 BYTES = 100_000
-LIMIT = 50 * 4
-"""Milliseconds of processor time for a paste of 100 KB: the promise is 50; a CI machine is slower."""
+LIMIT = 50
+"""Milliseconds of processor time for a paste of 100 KB, where the runner's loop takes LOOP."""
+LOOP = 5
+TRIES = 3
 
 
 def node() -> str:
@@ -55,13 +59,15 @@ def run_lookup(catalogue, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lookup")
     (folder / "errors.json").write_text(json.dumps(catalogue))
 
-    def run(pastes: Sequence[str], errors: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    def run(
+        pastes: Sequence[str], errors: dict[str, Any] | None = None, tries: int = 1
+    ) -> list[dict[str, Any]]:
         source = folder / "errors.json"
         if errors is not None:
             source = folder / "other.json"
             source.write_text(json.dumps(errors))
         (folder / "pastes.json").write_text(json.dumps(list(pastes)))
-        command = [node(), str(RUNNER), str(source), str(folder / "pastes.json")]
+        command = [node(), str(RUNNER), str(source), str(folder / "pastes.json"), str(tries)]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, encoding="utf-8"
         )
@@ -415,17 +421,37 @@ def hostile() -> dict[str, str]:
         "all messages in one line": every.replace("\n", " ") + " ",
         "all messages word by word": every.replace(" ", "\n") + "\n",
         "all words": words + "\n",
+        "words in disorder": " ".join(random.Random(1).choices(words.split(), k=15000)),
+        "beginnings of errors": "".join(
+            f"RuntimeError: {text.line[: len(text.line) * 4 // 5]}\n" for text in texts()
+        ),
+        "openings that differ": "".join(
+            f"RuntimeError: one of the variables needed for gradient computation [{n:x}]\n"
+            for n in range(2000)
+        ),
+        "one long traceback": "".join(
+            f'  File "/opt/torch/nn/modules/module.py", line {n}, in _call_impl\n'
+            f"    x = self.layer_{n}(x) + residual.requires_grad_()\n"
+            for n in range(1000)
+        ),
         "ranks": "".join(f"[{rank}]: a\n" for rank in range(12000)),
         "brackets": "[" * 50 + "(" * 50,
     }
     return {name: (text * (BYTES // len(text) + 1))[:BYTES] for name, text in made.items()}
 
 
-def test_hostile_text_is_answered_in_time(run_lookup):
+@pytest.mark.parametrize("moment", ["milliseconds", "first"])
+def test_hostile_text_is_answered_in_time(timed, moment):
+    """A machine whose loop is slower may take longer in the same measure."""
+    limit = LIMIT * max(1, median(answer["loop"] for answer in timed.values()) / LOOP)
+    slow = {name: answer[moment] for name, answer in timed.items() if answer[moment] > limit}
+    assert slow == {}
+
+
+@pytest.fixture(scope="module")
+def timed(run_lookup) -> dict[str, dict[str, Any]]:
     made = hostile()
-    answers = run_lookup(list(made.values()))
-    times = {name: a["milliseconds"] for name, a in zip(made, answers, strict=True)}
-    assert {name: spent for name, spent in times.items() if spent > LIMIT} == {}
+    return dict(zip(made, run_lookup(list(made.values()), tries=TRIES), strict=True))
 
 
 def test_catalogue_patterns_are_fast_on_what_they_nearly_fit():
@@ -617,7 +643,7 @@ SCRIPTS = {
     "raise SystemExit": 0,
     "import os; os._exit(3)": 3,
     "print('done')": 0,
-    "raise KeyboardInterrupt": None,
+    "raise KeyboardInterrupt": -signal.SIGINT,
 }
 
 
@@ -630,10 +656,9 @@ def test_explain_keeps_status_and_output_of_a_script(explain_path, tmp_path, cod
     )
     done = run_explain(explain_path, "train.py", "--lr", "1", cwd=tmp_path)
     assert done.returncode == plain.returncode
-    if SCRIPTS[code] is not None:
-        assert plain.returncode == SCRIPTS[code]
-        assert done.stdout == plain.stdout
-        assert done.stderr.startswith(plain.stderr)
+    assert plain.returncode == SCRIPTS[code]
+    assert done.stdout == plain.stdout
+    assert done.stderr.startswith(plain.stderr)
 
 
 def test_explain_follows_the_traceback_of_a_script(explain_path, tmp_path):
@@ -661,5 +686,19 @@ def test_explain_says_what_is_wrong_with_its_arguments(explain_path):
     missing = run_explain(explain_path, "no-such-file.txt")
     assert (missing.returncode, missing.stdout) == (2, b"")
     assert b"no-such-file.txt" in missing.stderr
+    script = run_explain(explain_path, "no-such-script.py")
+    assert (script.returncode, script.stdout) == (2, b"")
+    assert b"Traceback" not in script.stderr
     assert run_explain(explain_path, "-m").returncode == 2
     assert b"traceback" in run_explain(explain_path, "--help").stdout
+
+
+@pytest.mark.parametrize("redirection", [">&-", "<&-", "--json | true"])
+def test_explain_has_no_traceback_of_its_own(explain_path, redirection):
+    """Also where its input or output is closed, or nobody reads it to the end."""
+    command = f'printf %s "$0" | "{sys.executable}" "{explain_path}" {redirection}'
+    done = subprocess.run(
+        ["sh", "-c", command, f"RuntimeError: {MESSAGE}"], capture_output=True, check=False
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
