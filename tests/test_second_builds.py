@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import gallery_build
 import glossary_backlinks
+from error_domain import ErrorDomain
 from minisite import page
 
 TWO = page(title="Two", message="<n> pages", emitted="3 pages")
@@ -155,3 +157,10 @@ def test_parallel_build_gives_the_same_site(tmp_path):
             }
         )
     assert sites[0] == sites[1]
+
+
+def test_pages_stand_in_one_order_whichever_process_read_them_first():
+    domain = object.__new__(ErrorDomain)
+    headers = {name: SimpleNamespace(header=SimpleNamespace(id=name)) for name in "cab"}
+    domain.data = {"pages": headers}
+    assert list(domain.by_id()) == ["a", "b", "c"]

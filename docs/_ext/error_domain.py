@@ -90,7 +90,7 @@ class ErrorDomain(Domain):
         return self.data["index_docs"]
 
     def by_id(self) -> dict[str, ErrorPage]:
-        return {page.header.id: page for page in self.pages.values()}
+        return {page.header.id: page for _, page in sorted(self.pages.items())}
 
     def clear_doc(self, docname: str) -> None:
         self.pages.pop(docname, None)
