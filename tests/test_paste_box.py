@@ -6,10 +6,11 @@ import functools
 import http.server
 import threading
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 from minisite import ROOT, MiniSite
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,6 +167,30 @@ def test_markup_in_a_paste_stays_text(page):
     page.locator(".lookup-box article").first.wait_for()
     assert page.locator(".lookup-box img, .lookup-box script, .lookup-box b").count() == 0
     assert page.evaluate("window.hit") is None
+
+
+def test_markup_in_a_link_stays_text(page):
+    hostile = "<img src=x onerror='window.hit=1'> ValueError: 9 is too many"
+    page.goto(f"{page.url}#m={quote(hostile)}")
+    page.reload()
+    page.locator(".lookup-box article").first.wait_for()
+    assert box(page).input_value() == hostile
+    assert page.locator(".lookup-box img").count() == 0
+    assert page.evaluate("window.hit") is None
+
+
+def test_answer_follows_what_is_typed(page):
+    box(page).press_sequentially("ValueError: 4 is too many", delay=1)
+    page.locator(".lookup-best").wait_for()
+    assert page.get_by_role("status").get_attribute("aria-live") != "off"
+    box(page).press("Control+a")
+    box(page).press_sequentially("KeyError: 'x'", delay=1)
+    page.locator(".lookup-best").wait_for(state="detached")
+    assert "missing dictionary key" in page.locator(".lookup-box").text_content()
+    box(page).press("Control+a")
+    box(page).press("Delete")
+    expect(answer(page)).to_be_empty()
+    assert page.get_by_role("status").text_content() == ""
 
 
 def test_without_javascript_there_is_a_list(browser, served):
