@@ -113,6 +113,18 @@ def test_robots_are_told_the_site_map(out):
     assert not any(line.startswith("Disallow") for line in lines)
 
 
+def test_every_download_has_its_checksum(out):
+    lines = (out / "SHA256SUMS").read_text("utf-8").splitlines()
+    listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    offered = [path for path in out.rglob("*") if path.suffix in {".py", ".ipynb", ".zip"}]
+    assert sorted(listed) == sorted(path.relative_to(out).as_posix() for path in offered)
+    for path in offered:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert listed[path.relative_to(out).as_posix()] == digest
+    page = (out / "errors" / "plot_two_pages.html").read_text("utf-8")
+    assert 'href="../SHA256SUMS"' in page
+
+
 def test_llms_lists_every_page_with_its_message(out):
     lines = (out / "llms.txt").read_text("utf-8").splitlines()
     catalogue = json.loads((out / "errors.json").read_text("utf-8"))["pages"]

@@ -172,7 +172,9 @@ def furniture(script: Path, downloads: list[nodes.Node], config: Config) -> node
             line += nodes.Text(" or ")
         line += node
     if downloads:
-        line += nodes.Text(", run it: ")
+        line += nodes.Text(" (")
+        line += nodes.reference("", "checksums", refuri="../SHA256SUMS", internal=True)
+        line += nodes.Text("), run it: ")
         line += nodes.literal(text=f"uv run {script.name}")
     box += [line, nodes.paragraph("", environment(config), classes=["environment"])]
     return box

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
+CHECKSUMS = "SHA256SUMS"
 AFTER_CATALOGUE = 900
 INLINE_SCRIPT = re.compile(r"<script(?P<attributes>(?:\s[^>]*)?)>(?P<code>.*?)</script>", re.DOTALL)
 POLICY = (
@@ -129,8 +130,18 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     (out / "robots.txt").write_text(robots, encoding="utf-8")
     (out / "sitemap.xml").write_text(sitemap(app), encoding="utf-8")
     (out / "llms.txt").write_text(llms(app), encoding="utf-8")
+    (out / CHECKSUMS).write_text(checksums(out), encoding="utf-8")
     write_redirects(app, out)
     write_policies(out)
+
+
+def checksums(out: Path) -> str:
+    """Return the SHA-256 of every file offered for download, as ``sha256sum --check`` reads it."""
+    files = sorted([*out.glob("_downloads/*/*"), *out.glob("explain.py")])
+    return "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}\n"
+        for path in files
+    )
 
 
 def sitemap(app: Sphinx) -> str:
