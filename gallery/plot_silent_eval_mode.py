@@ -24,7 +24,7 @@ import torch
 # A validation loop adds the losses up for the log.
 
 model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Dropout(0.5))
-batches = [torch.ones(1, 2), torch.zeros(1, 2), torch.ones(1, 2)]
+batches = [torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[2.0, 3.0]])]
 
 model.eval()
 total = 0.0
@@ -54,15 +54,20 @@ assert nodes_behind(total) > 2 * one
 # Use both: eval for the layers, no_grad for the graph
 # ----------------------------------------------------
 #
-# `no_grad` records nothing, so nothing is kept. The value is the same.
+# `no_grad` records nothing, so nothing is kept. The value is the same, and the one that
+# the layer's weight gives by hand.
 
 model.eval()
 with torch.no_grad():
     measured = sum(model(batch).square().mean() for batch in batches)
 
+weight = model[0].weight.detach()
+by_hand = sum((batch @ weight.T).square().mean() for batch in batches)
+
 print(measured.requires_grad)
 assert not measured.requires_grad
 torch.testing.assert_close(measured, total.detach())
+torch.testing.assert_close(measured, by_hand)
 
 # %%
 # If the number goes into a log, take it out of the tensor
@@ -85,14 +90,16 @@ assert isinstance(logged, float)
 # If results are collected, detach them
 # -------------------------------------
 #
-# A list of predictions keeps a graph for each of them.
+# A list of predictions keeps a graph for each of them. The first two batches pick a column of
+# the weight each, the third mixes them.
 
 model.eval()
 predictions = [model(batch).detach() for batch in batches]
 
 print(any(prediction.requires_grad for prediction in predictions))
 assert not any(prediction.requires_grad for prediction in predictions)
-torch.testing.assert_close(predictions[0], predictions[2])
+torch.testing.assert_close(predictions[2], 2 * predictions[0] + 3 * predictions[1])
+torch.testing.assert_close(predictions[1][0], weight[:, 1])
 
 # %%
 # What does not help
@@ -116,5 +123,5 @@ assert not torch.equal(first, second)
 # See also
 # --------
 #
-# * `silent-no-grad-backbone`: where `grad mode` reaches, and where not
+# * `silent-grad-mode-reach`: where `grad mode` reaches, and where not
 # * `silent-batchnorm`: ``eval()`` and ``train()`` around one backward
