@@ -38,8 +38,8 @@ print(hidden, x.grad)
 assert x.grad != 6.0
 
 # %%
-# The value is six times the input and the gradient two. No `saved tensor` was touched, so
-# there is nothing to compare and nothing to raise.
+# The value knows the factor, the gradient does not. No `saved tensor` was touched, so there
+# is nothing to compare and nothing to raise.
 #
 # Let autograd see the write
 # --------------------------
