@@ -47,12 +47,15 @@ print(x.grad)
 assert x.grad is None
 
 # %%
-# "Not used in the graph", answered with ``allow_unused=True``: `grad-unused-input`.
+# "Not used in the graph", answered with ``allow_unused=True``: `grad-unused-input`. The loss
+# does depend on the values; the copy was made for nothing.
 
 x = torch.tensor([2.0], requires_grad=True)
 copied = x.clone()
 loss = (x * 3.0).sum()
-print(torch.autograd.grad(loss, copied, allow_unused=True, retain_graph=True))
+(gradient,) = torch.autograd.grad(loss, copied, allow_unused=True)
+print(gradient)
+assert gradient is None
 
 # %%
 # "Backward through the graph a second time", answered with ``retain_graph=True`` in a loop
