@@ -10,8 +10,6 @@ from page_shape import sections
 from script_header import read_header
 
 WARNINGS = {"What only hides the error", "What does not help"}
-# Raised on CUDA only: no page can show it in a build for the CPU.
-CUDA_ONLY = {"cudnn/rnn-eval-backward"}
 
 with (ROOT / "catalogue" / "reports.tsv").open(encoding="utf-8", newline="") as table:
     REPORTS = list(csv.DictReader(table, delimiter="\t"))
@@ -24,13 +22,10 @@ for _script in GALLERY:
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report["id"])
 def test_cause_of_report_has_a_page(report):
-    if report["cause"] in CUDA_ONLY:
-        assert report["cause"] not in PAGES, f"{report['cause']} has a page: drop the exception"
-        pytest.skip(f"{report['cause']} cannot be shown on a CPU")
     assert report["cause"] in PAGES, f"no page claims {report['cause']} ({report['url']})"
 
 
-WRONG = sorted({r["cause"] for r in REPORTS if r["popular_answer_is_wrong"] == "yes"} - CUDA_ONLY)
+WRONG = sorted({r["cause"] for r in REPORTS if r["popular_answer_is_wrong"] == "yes"})
 
 
 @pytest.mark.parametrize("cause", WRONG)
