@@ -93,4 +93,5 @@ assert torch.autograd.gradcheck(powers, (points,), check_forward_ad=True)
 # --------
 #
 # * `version-modified`: the causes in your own code, which are far more frequent
-# * `PyTorch's issues <https://github.com/pytorch/pytorch/issues>`__
+# * `silent-kron`: a function that overlooks a write instead
+# * `a report of vander <https://github.com/pytorch/pytorch/issues/60197>`__
