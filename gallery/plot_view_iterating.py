@@ -117,3 +117,4 @@ assert hidden[0, 0] == 1.0
 # - `view-multi-output`, all causes of this message
 # - `view-iterating-buffer`, when the tensor itself needs no gradient
 # - `silent-no-grad-intermediate`, what `no_grad` does to an activation
+# - `the report on loops that began to raise <https://github.com/pytorch/pytorch/issues/47899>`__
