@@ -28,6 +28,7 @@ extensions = [
     "graph_pictures",
     "error_domain",
     "error_page",
+    "short_navigation",
     "recorded_output",
     "release_history",
     "operation_tables",
