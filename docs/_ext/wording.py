@@ -6,6 +6,7 @@ Standard library only.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_]*)>")
 TRIGGERED = r"(?:\s+\(Triggered\s+internally\s+at\s+[^)]*\)\.?)?"
@@ -16,6 +17,7 @@ class WordingError(ValueError):
     """A message that cannot become a pattern."""
 
 
+@cache
 def pattern_of(message: str) -> str:
     """Return an anchored regular expression for *message*, in JavaScript's syntax.
 
@@ -38,6 +40,7 @@ def pattern_of(message: str) -> str:
     return f"^{''.join(parts)}{TRIGGERED}$"
 
 
+@cache
 def python_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of ``errors.json`` for Python."""
     return re.compile(re.sub(r"\(\?<([a-z])", r"(?P<\1", pattern))
