@@ -57,7 +57,7 @@ Ordinary autograd inside a torch.func transform
 ===============================================
 
 You used ``requires_grad_``, ``backward`` or another part of ordinary autograd inside
-a function that `torch.func.grad` or `vmap` is transforming. The transform keeps the
+a function that ``torch.func.grad`` or `vmap` is transforming. The transform keeps the
 gradients itself, and the two do not mix.
 """
 
@@ -70,6 +70,10 @@ x = torch.tensor([1.0, 2.0, 3.0])
 # %%
 # The errors
 # ----------
+#
+# A training step moves into `torch.func.grad` with its lines as they were. One asks for a
+# gradient, one calls backward, one keeps an inner gradient, one edits `.data`, and one
+# sends each `saved tensor` to the CPU.
 
 
 def requires_grad_inside(x):

@@ -23,6 +23,8 @@ import torch
 # %%
 # The mistake
 # -----------
+#
+# The number of layers is a setting, so they are made in a loop and kept in a list.
 
 
 class Net(torch.nn.Module):
