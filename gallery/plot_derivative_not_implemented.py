@@ -158,6 +158,34 @@ print(src.grad)
 torch.testing.assert_close(src.grad, base)
 
 # %%
+# If a library raised it
+# ----------------------
+#
+# The message names the operation. Search the library's ``forward`` for it. If its result
+# is only counted or logged, pass ``x.detach()``; if the loss needs it, replace it as above.
+
+# %%
+# Am I right now?
+# ---------------
+#
+# Move one element a little both ways and compare the slope with the gradient, by
+# `finite differences`:
+
+
+def loss_of(src):
+    return base.scatter_reduce(0, index, src, reduce="prod").square().sum()
+
+
+src = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+loss_of(src).backward()
+step = torch.tensor([1e-6, 0.0, 0.0], dtype=torch.float64)
+with torch.no_grad():
+    slope = (loss_of(src + step) - loss_of(src - step)) / 2e-6
+
+print(slope, src.grad[0])
+torch.testing.assert_close(slope, src.grad[0])
+
+# %%
 # See also
 # --------
 #

@@ -236,3 +236,37 @@ weight.sum().backward()
 
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.ones(2))
+
+# %%
+# If a library raised it
+# ----------------------
+#
+# The frames between ``backward`` and the message belong to the hook. Look there for a
+# function that returns its own result, such as a ratio or a list, instead of a gradient,
+# or that forgets ``return``. To do without it, call ``remove`` on the handle that the
+# registration returned.
+
+# %%
+# Am I right now?
+# ---------------
+#
+# A hook that only looks must leave the gradient as `finite differences` have it.
+
+norms = []
+
+
+def loss_of(weight):
+    hidden = weight * 3.0
+    if hidden.requires_grad:
+        hidden.register_hook(lambda grad: norms.append(grad.norm()))
+    return hidden.square().sum()
+
+
+weight = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+loss_of(weight).backward()
+step = torch.tensor([1e-6, 0.0], dtype=torch.float64)
+with torch.no_grad():
+    slope = (loss_of(weight + step) - loss_of(weight - step)) / 2e-6
+
+print(slope, weight.grad[0], len(norms))
+torch.testing.assert_close(slope, weight.grad[0])
