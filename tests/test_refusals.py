@@ -112,9 +112,11 @@ def test_page_without_its_parts_ends_the_build(site, text, sentence):
     assert re.search(sentence, refusal(site, text))
 
 
+@pytest.mark.parametrize("parallel", [0, 2])
 @pytest.mark.parametrize("text, sentence", BROKEN_RUNS.values(), ids=BROKEN_RUNS)
-def test_script_that_does_not_prove_its_page_ends_the_build(site, text, sentence):
-    assert re.search(sentence, refusal(site, text, autograd_errors_time_limit=2))
+def test_script_that_does_not_prove_its_page_ends_the_build(site, text, sentence, parallel):
+    told = refusal(site, text, autograd_errors_time_limit=2, parallel=parallel)
+    assert re.search(sentence, told)
 
 
 def test_problem_is_found_again_by_the_next_build(site):

@@ -27,6 +27,7 @@ from page_shape import check_shape
 from registry import Registry, read_registry, wrong_advice
 from script_header import page_id
 from sphinx.errors import ExtensionError
+from sphinx.util.parallel import ParallelTasks, parallel_available
 from sphinx_gallery import gen_rst, utils
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ QUIET_WARNINGS = (
 RUNNING_MODULES = ("gallery_build", "graph_pictures")
 """Where the code begins that runs scripts and turns what they do into pages."""
 OUTPUT_LIMIT = 1_000_000  # characters; a page shows a few hundred
+MANY_TASKS = 100  # enough that no process waits long for the last one
 KEPT_VARIABLES = ("passing", "memory_delta", "formatted_exception")
 OUTPUT_LANGUAGE = re.compile(
     r"(?m)^( \.\. code-block:: )none$(?=\n\n(?:    .*\n|\n)*?    Traceback \(most recent call last\):)"
@@ -63,7 +65,7 @@ class OutputLimit(BaseException):
 class GalleryBuild:
     """One build's scripts, what they may emit, and what went wrong."""
 
-    def __init__(self, config: Config, srcdir: Path) -> None:
+    def __init__(self, config: Config, srcdir: Path, workers: int) -> None:
         gallery = config.sphinx_gallery_conf
         self.pages = Path(srcdir, gallery["gallery_dirs"])
         self.scripts = sorted(Path(srcdir, gallery["examples_dirs"]).resolve().glob("plot_*.py"))
@@ -75,6 +77,8 @@ class GalleryBuild:
         inventory = Path(srcdir, config.autograd_errors_inventory)
         self.registry: Registry = read_registry(self.scripts, self.causes, inventory)
         self.failures: dict[str, str] = {}
+        self.workers = workers if parallel_available else 1
+        self.ahead: dict[str, Any] | None = None
 
     def check_headers(self) -> None:
         """End the build if a header or the shape of a page is not as it must be."""
@@ -154,6 +158,39 @@ class GalleryBuild:
         return output, elapsed
 
     def generate(self, fname: str, target_dir: str, *rest: Any) -> Any:
+        """Generate one page, and with the first one those that can be made at the same time."""
+        if self.ahead is None:
+            self.ahead = {}
+            self.generate_ahead(target_dir, *rest)
+        if fname in self.ahead:
+            return self.ahead.pop(fname)
+        return self.generate_one(fname, target_dir, *rest)
+
+    def generate_ahead(self, target_dir: str, *rest: Any) -> None:
+        """Generate the pages of all scripts that must run, several at a time."""
+        names = [s.name for s in self.scripts if not is_current(s, Path(target_dir, s.name))]
+        if not self.runs_scripts or len(names) < 2:
+            return
+        import torch._dynamo  # noqa: F401  # once here, instead of in every script that needs it
+
+        def generate(names: list[str]) -> tuple[list[Any], dict[str, str]]:
+            made = [(name, self.generate_one(name, target_dir, *rest)) for name in names]
+            return made, self.failures
+
+        def keep(_: Any, result: tuple[list[Any], dict[str, str]]) -> None:
+            made, failures = result
+            self.ahead.update(made)
+            self.failures.update(failures)
+
+        if self.workers < 2:
+            return
+        tasks = ParallelTasks(self.workers)
+        size = max(1, len(names) // MANY_TASKS)
+        for start in range(0, len(names), size):
+            tasks.add_task(generate, names[start : start + size], keep)
+        tasks.join()
+
+    def generate_one(self, fname: str, target_dir: str, *rest: Any) -> Any:
         """Generate one page; a script counts as done only once its page is written."""
         target = Path(target_dir, fname)
         if not (emissions_file(target).exists() and target.with_suffix(".rst").exists()):
@@ -205,6 +242,12 @@ def emissions_file(page: Path) -> Path:
 def md5_file(page: Path) -> Path:
     """Return sphinx-gallery's mark that a script need not run again."""
     return page.with_name(f"{page.name}.md5")
+
+
+def is_current(script: Path, page: Path) -> bool:
+    """Return whether *script* ran before as it is now."""
+    mark = md5_file(page)
+    return mark.exists() and mark.read_text() == gen_rst.get_md5sum(script, mode="t")
 
 
 def after_native(native: Callable[[], str]) -> Callable[..., str]:
@@ -277,9 +320,7 @@ def own_modules(*names: str) -> set[Path]:
 
 
 def before_gallery(app: Sphinx) -> None:
-    import torch._dynamo  # noqa: F401  # once here, instead of in every script that needs it
-
-    build = GalleryBuild(app.config, app.srcdir)
+    build = GalleryBuild(app.config, app.srcdir, app.parallel)
     app.autograd_gallery = build
     build.check_headers()
     build.remove_stale_pages()
