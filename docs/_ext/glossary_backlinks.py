@@ -85,7 +85,7 @@ def terms(env: BuildEnvironment) -> dict[str, Term]:
     """lower-case term -> its entry"""
     return {
         name.lower(): entries(env)[docname][anchor]
-        for name, _, kind, docname, anchor, _ in env.domains.standard_domain.get_objects()
+        for (kind, name), (docname, anchor) in env.domains.standard_domain.objects.items()
         if kind == "term" and anchor in entries(env).get(docname, {})
     }
 
