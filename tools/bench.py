@@ -360,8 +360,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table and write the JSON; 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="only what takes under 2 minutes")
-    # Starting torch and Sphinx costs as much as a dozen scripts; a fair sample holds more.
-    parser.add_argument("--sample", type=int, default=60, help="scripts also built as notebooks")
+    parser.add_argument(
+        "--sample", type=int, default=1000, help="scripts also built as notebooks, if not all"
+    )
     parser.add_argument("--few", type=int, default=100, help="pages of the smaller site")
     parser.add_argument("--many", type=int, default=400, help="pages of the larger site")
     options = parser.parse_args(arguments)
