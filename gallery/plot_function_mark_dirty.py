@@ -209,7 +209,8 @@ assert x.grad[1] != 0.0
 # Rarer messages about marks
 # --------------------------
 #
-# The marks take tensors; the message breaks off before it says what it got.
+# The marks take tensors; the message breaks off before it says what it got. That is
+# PyTorch's slip, not a cut in your log.
 # Assigning the attributes behind them takes a tuple. ``mark_shared_storage``
 # has no effect any more.
 

@@ -171,7 +171,8 @@ assert x.grad != 2 * 3.0
 # Rarer messages about saved tensors
 # ----------------------------------
 #
-# Old code assigns ``to_save`` or reads ``saved_variables``. A tensor that
+# Old code assigns ``to_save``, where the message breaks off before it says what it got,
+# or reads ``saved_variables``. A tensor that
 # ``forward`` returns as it came cannot be saved in ``setup_context``. The two
 # class flags must be booleans, and with ``clear_saved_tensors_on_access`` you
 # read ``saved_tensors`` once. Each function below does one of these.

@@ -43,8 +43,8 @@ print(x.grad, "is not", torch.ones(2, 1))
 assert not torch.allclose(x.grad, torch.ones(2, 1), atol=1e-3)
 
 # %%
-# Backward divided by the new running standard deviation. A write of your own into the
-# same `buffer` would be noticed:
+# Backward divided by the new running standard deviation. This is a gap in PyTorch, not a
+# rule: a write of your own into the same `buffer` would be noticed.
 
 norm = torch.nn.BatchNorm1d(1).eval()
 x = torch.tensor([[1.0], [2.0]], requires_grad=True)
@@ -99,3 +99,12 @@ norm.train()
 norm(torch.tensor([[-100.0], [100.0]]))
 loss.backward()
 assert not torch.allclose(x.grad, torch.ones(2, 1), atol=1e-3)
+
+# %%
+# See also
+# --------
+#
+# * `the report of the missing count <https://github.com/pytorch/pytorch/issues/13402>`__,
+#   where copies of the statistics pass ``gradcheck``
+# * `version-buffer`: when a buffer's write is noticed
+# * `silent-fused-optimizer`: another write that nobody counts

@@ -53,7 +53,8 @@ for make_optimizer in (
     assert gradient != 6.0
 
 # %%
-# The ordinary kernels tell you:
+# This is a gap in PyTorch, not a rule. The ordinary kernels write into the same weight,
+# and tell you:
 
 try:
     second_gradient(lambda parameters: torch.optim.SGD(parameters, lr=0.5))

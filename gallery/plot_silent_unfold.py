@@ -37,8 +37,8 @@ assert x.grad[1] != 4.0
 
 # %%
 # The value is four times the input, so its derivative is four. `expand` has the same
-# kind of overlap, and there PyTorch refuses: see `overlap-expanded`. Windows are too hard
-# for its test.
+# kind of overlap, and there PyTorch refuses: see `overlap-expanded`. For windows its test
+# would cost too much, so they pass, with no promise about the result.
 #
 # Compute new windows and add them up
 # -----------------------------------
@@ -84,3 +84,12 @@ signal = x * 1.0
 signal.unfold(0, 2, 1).clone().mul_(2.0)
 print(signal)
 assert torch.equal(signal, torch.ones(3))
+
+# %%
+# See also
+# --------
+#
+# * `overlap-expanded`: where the overlap is found
+# * `the report with the reason why windows pass
+#   <https://github.com/pytorch/pytorch/issues/98143>`__
+# * `compile-in-place`: under ``torch.compile`` the same write is an error

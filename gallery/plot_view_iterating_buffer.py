@@ -34,8 +34,9 @@ except RuntimeError:
     traceback.print_exc()
 
 # %%
-# `grad mode` is on; the loop made the rows as a group, and the group has no
-# node in the graph:
+# The message is wrong about `no_grad`. `grad mode` is on; the loop made the rows as a
+# group, and the group has no node in the graph. PyTorch takes a view without a node
+# for one made inside `no_grad`:
 
 row, *_ = output
 print(torch.is_grad_enabled(), row.requires_grad, row._base is output)
