@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from script_header import ScriptHeader
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.util.typing import ExtensionMetadata
@@ -106,6 +107,10 @@ class GalleryBuild:
             self.pages.mkdir(parents=True, exist_ok=True)
             stamp.write_text(now)
 
+    def runs_here(self, header: ScriptHeader) -> bool:
+        """Return whether the building device is one that the script makes sense on."""
+        return header.needs in (None, torch.device(self.device).type)
+
     def execute(
         self,
         blocks: list[Any],
@@ -116,8 +121,7 @@ class GalleryBuild:
         """Run a script's blocks in a child; a stand-in for sphinx-gallery's function."""
         script = Path(variables["src_file"])
         header = self.registry.headers[page_id(script)]
-        wanted = header.needs in (None, torch.device(self.device).type)
-        if not variables["execute_script"] or not wanted:
+        if not variables["execute_script"] or not self.runs_here(header):
             variables["execute_script"] = False
             return _sphinx_gallery_execute(blocks, variables, gallery_conf, file_conf)
 
@@ -168,7 +172,12 @@ class GalleryBuild:
 
     def generate_ahead(self, target_dir: str, *rest: Any) -> None:
         """Generate the pages of all scripts that must run, several at a time."""
-        names = [s.name for s in self.scripts if not is_current(s, Path(target_dir, s.name))]
+        names = [
+            script.name
+            for script in self.scripts
+            if self.runs_here(self.registry.headers[page_id(script)])
+            and not is_current(script, Path(target_dir, script.name))
+        ]
         if not self.runs_scripts or len(names) < 2:
             return
         import torch._dynamo  # noqa: F401  # once here, instead of in every script that needs it
