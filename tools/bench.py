@@ -42,6 +42,15 @@ html_theme = "furo"
 nb_execution_mode = "force"
 nb_execution_timeout = 120
 """
+WORK = ("Task", "Script", "Layout", "RecalcStyle")
+PHONE_NETWORK = {
+    "offline": False,
+    "latency": 150,  # milliseconds
+    "downloadThroughput": 1_600_000 // 8,  # bytes a second
+    "uploadThroughput": 750_000 // 8,
+}
+"""The slow 4G network that Lighthouse uses for phones."""
+PHONE_SLOWDOWN = 4
 TIMER = """\
 import { readFileSync } from "node:fs";
 const [module, data] = process.argv.slice(1);
@@ -66,7 +75,7 @@ class Figure:
     value: float
     unit: str = ""
     target: float | None = None
-    detail: dict[str, float] = field(default_factory=dict)
+    detail: dict[str, float | str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool | None:
@@ -75,10 +84,14 @@ class Figure:
 
 @dataclass
 class Visit:
-    """What a browser with an empty cache fetched for one page."""
+    """What a browser with an empty cache fetched and did for one page."""
 
     sizes: dict[str, int]
     foreign: int
+    busy: dict[str, float]
+    """Milliseconds of the page's main thread, by kind of work."""
+    first_text: float
+    """Milliseconds until the first text was shown."""
 
     @property
     def compressed(self) -> int:
@@ -168,19 +181,33 @@ def browser() -> Iterator[object]:
             found.close()
 
 
-def visit(chromium: object, folder: Path, page: str) -> Visit:
-    """Open *page* of the site in *folder* with an empty cache and note what it fetches."""
+def visit(chromium: object, folder: Path, page: str, *, phone: bool = False) -> Visit:
+    """Open *page* of the site in *folder* with an empty cache and note what it fetches and does.
+
+    With *phone* the network and the processor are as slow as PHONE says.
+    """
     with served(folder) as address:
         context = chromium.new_context()
         tab, responses, asked = context.new_page(), [], []
+        tools = context.new_cdp_session(tab)
+        tools.send("Performance.enable")
+        if phone:
+            tools.send("Network.enable")
+            tools.send("Network.emulateNetworkConditions", PHONE_NETWORK)
+            tools.send("Emulation.setCPUThrottlingRate", {"rate": PHONE_SLOWDOWN})
         tab.on("request", lambda request: asked.append(request.url))
         tab.on("response", lambda response: responses.append(response))
         tab.goto(address + page, wait_until="networkidle")
         own = urlsplit(address).netloc
         sizes = {r.url.removeprefix(address): compressed(r.body()) for r in responses if r.ok}
+        metrics = {m["name"]: m["value"] for m in tools.send("Performance.getMetrics")["metrics"]}
+        busy = {name: round(metrics[f"{name}Duration"] * 1000, 1) for name in WORK}
+        first_text = tab.evaluate(
+            "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        )
         context.close()
     foreign = [url for url in asked if urlsplit(url).netloc not in (own, "")]
-    return Visit(sizes, len(foreign))
+    return Visit(sizes, len(foreign), busy, first_text)
 
 
 def site_figures(site: Path) -> list[Figure]:
@@ -194,6 +221,8 @@ def site_figures(site: Path) -> list[Figure]:
     )
     with browser() as chromium:
         seen = visit(chromium, site, VISITED)
+        phone = visit(chromium, site, VISITED, phone=True)
+        conditions = {"browser": f"Chromium {chromium.version}", "processors": os.cpu_count()}
     return [
         Figure(
             "first visit of an error page, compressed",
@@ -201,6 +230,11 @@ def site_figures(site: Path) -> list[Figure]:
         ),
         Figure("requests of that visit", len(seen.sizes), "", 15),
         Figure("third-party requests", seen.foreign, "", 0),
+        Figure("processor time of that visit", seen.busy["Task"], "ms", None,
+               {**seen.busy, **conditions}),
+        Figure("first text on this machine", round(seen.first_text), "ms"),
+        Figure("first text on a phone with slow 4G", round(phone.first_text), "ms", None,
+               {**phone.busy, **conditions, **PHONE_NETWORK, "slowdown": PHONE_SLOWDOWN}),
         Figure(
             "lookup of a 100 KB paste", round(time_lookup(site, long_paste(message)), 2), "ms", 20
         ),
