@@ -64,10 +64,10 @@ print(weight.grad)
 torch.testing.assert_close(weight.grad, (2 * (2.0 * cube - 1.0) * cube).sum())
 
 # %%
-# If the model is compiled or uses special kernels
-# ------------------------------------------------
+# If the model is a plain function, nest torch.func.grad
+# ------------------------------------------------------
 #
-# `torch.func.grad` builds the same thing as one function, and can be nested.
+# `torch.func.grad` makes the gradient a function, which you can differentiate again.
 
 slope_of = torch.func.grad(lambda x, weight: model(x, weight).sum())
 

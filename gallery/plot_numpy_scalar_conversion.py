@@ -37,8 +37,8 @@ loss = scale**2 - math.log(scale)
 loss.backward()
 
 # %%
-# The derivative of ``scale**2 - log(scale)`` is ``2 * scale - 1 / scale``. Half of
-# it is missing, and nothing but the warning says so:
+# The derivative of ``scale**2 - log(scale)`` is ``2 * scale - 1 / scale``. The second
+# term is missing, and nothing but the warning says so:
 
 right = 2 * scale.detach() - 1 / scale.detach()
 print(scale.grad, right)
