@@ -59,7 +59,7 @@ def tests(session: nox.Session) -> None:
     """Run all tests; the browser ones install Debian's chromium if there is none."""
     install(session, "tests")
     session.run("python", "-m", "tools.require_browser")
-    session.run("pytest", "-n", "auto", *session.posargs)
+    session.run("pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
