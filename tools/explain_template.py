@@ -1183,7 +1183,9 @@ def find_symptoms(paste, index):
 
 RAISES = re.compile(
     r"Traceback \(most recent"
-    r"|(?:^|[^A-Za-z])[A-Za-z_.]{0,80}(?:Error|Exception|Warning)\b[ \t]*[:(]|\bERROR: ",
+    r"|(?:^|[^A-Za-z])[A-Za-z_.]{0,80}(?:Error|Exception|Warning)\b[ \t]*[:(]"
+    r"|(?:^|\n)[ \t]{0,8}(?:[a-z_][A-Za-z0-9_]{0,40}\.){1,6}[A-Z][A-Za-z0-9]{1,60}:[ \t]"
+    r"|\bERROR: ",
     re.ASCII,
 )
 

@@ -1387,8 +1387,12 @@ function findSymptoms(paste, index) {
   return found.slice(0, TABLES.wantedResults);
 }
 
+/** A traceback, an exception by its usual ending or in a module, or a log's own word. */
+const RAISED_SOMEHOW =
+  /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]{0,80}(?:Error|Exception|Warning)\b[ \t]*[:(]|(?:^|\n)[ \t]{0,8}(?:[a-z_][A-Za-z0-9_]{0,40}\.){1,6}[A-Z][A-Za-z0-9]{1,60}:[ \t]|\bERROR: /;
+
 function looksRaised(text) {
-  return /Traceback \(most recent|(?:^|[^A-Za-z])[A-Za-z_.]{0,80}(?:Error|Exception|Warning)\b[ \t]*[:(]|\bERROR: /.test(text);
+  return RAISED_SOMEHOW.test(text);
 }
 
 // -- 6. Not ours ----------------------------------------------------------------------------------
