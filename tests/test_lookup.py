@@ -36,6 +36,7 @@ LIMIT = 50
 """Milliseconds of processor time for a paste of 100 KB, where the runner's loop takes LOOP."""
 LOOP = 5
 TRIES = 3
+PROCESSES = 3
 
 
 def node() -> str:
@@ -450,8 +451,16 @@ def test_hostile_text_is_answered_in_time(timed, moment):
 
 @pytest.fixture(scope="module")
 def timed(run_lookup) -> dict[str, dict[str, Any]]:
+    """Return the times of each hostile text: the best of three processes, as noise only adds."""
     made = hostile()
-    return dict(zip(made, run_lookup(list(made.values()), tries=TRIES), strict=True))
+    runs = [run_lookup(list(made.values()), tries=TRIES) for _ in range(PROCESSES)]
+    return {
+        name: {
+            **{key: min(answer[key] for answer in answers) for key in ("milliseconds", "first")},
+            "loop": median(answer["loop"] for answer in answers),
+        }
+        for name, answers in zip(made, zip(*runs, strict=True), strict=True)
+    }
 
 
 def test_catalogue_patterns_are_fast_on_what_they_nearly_fit():
