@@ -7,6 +7,7 @@
 #     "cudnn/rnn-eval-backward",
 #     "inventory/cudnn-rnn-backward-eval",
 #     "inventory/cudnn-rnn-double-backward",
+#     "inventory/cudnn-rnn-weights-not-contiguous",
 # ]
 # needs = "cuda"
 #
@@ -19,6 +20,11 @@
 # raises = "RuntimeError"
 # message = "Double backwards is not supported for CuDNN RNNs due to limitations in the CuDNN API. To run double backwards, please disable the CuDNN backend temporarily while running the forward pass of your RNN. For example: \nwith torch.backends.cudnn.flags(enabled=False):\n    output = model(inputs)"
 # source = "tools/autograd/derivatives.yaml"
+#
+# [[tool.autograd-errors.error]]
+# raises = "UserWarning"
+# message = "RNN module weights are not part of single contiguous chunk of memory. This means they need to be compacted at every call, possibly greatly increasing memory usage. To compact weights again call flatten_parameters()."
+# source = "aten/src/ATen/native/cudnn/RNN.cpp"
 # ///
 """
 Backward through a cuDNN RNN in eval mode
@@ -30,6 +36,7 @@ saliency map or an attack. In eval mode cuDNN keeps nothing for backward.
 
 import copy
 import traceback
+import warnings
 
 import torch
 from torch import nn
@@ -72,6 +79,14 @@ except RuntimeError:
     traceback.print_exc()
 
 # %%
+# A warning has another reason: cuDNN wants all weights in one piece of memory, and
+# somebody has replaced one, by pruning, sharing or copying.
+
+pruned = nn.LSTM(2, 3).to("cuda")
+pruned.weight_hh_l0 = nn.Parameter(pruned.weight_hh_l0.detach().tril())
+pruned(words.detach())
+
+# %%
 # Switch cuDNN off for this forward pass
 # --------------------------------------
 #
@@ -104,6 +119,23 @@ net.rnn.train()
 
 print(net.rnn.training, net.dropout.training)
 torch.testing.assert_close(gradient.cpu(), expected, rtol=1e-4, atol=1e-5)
+
+# %%
+# If a weight was replaced, lay them out again
+# --------------------------------------------
+#
+# ``flatten_parameters()`` copies the weights into one piece and warns no more. The
+# parameters stay the same objects, so an optimizer keeps them; the output is that of
+# the CPU.
+
+pruned.flatten_parameters()
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    output, _ = pruned(words.detach())
+
+twin = copy.deepcopy(pruned).cpu()
+torch.testing.assert_close(output.cpu(), twin(words.detach().cpu())[0], rtol=1e-4, atol=1e-5)
+print(pruned.weight_hh_l0.is_leaf)
 
 # %%
 # What only hides the error
