@@ -21,6 +21,7 @@
 # raises = "RuntimeError"
 # message = "torch.compile does not currently support higher order gradients."
 # source = "torch/_dynamo/compiled_autograd.py"
+# reworded = true
 # ///
 """
 Second gradients and second backwards in compiled code

@@ -17,6 +17,7 @@
 # raises = "RuntimeError"
 # message = "`inputs` argument to `grad()` cannot be empty."
 # source = "torch/autograd/__init__.py"
+# reworded = true
 #
 # [[tool.autograd-errors.error]]
 # raises = "TypeError"

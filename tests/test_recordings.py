@@ -691,6 +691,35 @@ def test_only_a_word_or_two_lead_from_one_message_to_another_that_is_known():
     ]
 
 
+def test_warning_that_announced_an_error_is_a_former_wording():
+    declared = DeclaredError("RuntimeError", "output <index> of <node> is a view", "x.cpp", 3)
+    warned = "UserWarning", "output 0 of SplitBackward is a view and this will be forbidden"
+    today, *others = runs_of(
+        made_up("2.1.0", ("RuntimeError", "output 0 of Split is a view"), ""),
+        made_up("1.5.1", warned, ""),
+        made_up("1.6.0", ("UserWarning", "another thing is deprecated"), ""),
+        made_up("1.7.1", ("RuntimeError", "output 0 of Split is a view (check at a/b.cpp:9)"), ""),
+    )
+    assert former_wordings([declared], today, others, [])[declared.message] == [
+        {
+            "message": "output <index> of <node> is a view and this will be forbidden",
+            "releases": "1.5.1",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts"), [("ValueError", True), ("RuntimeError", True), ("TypeError", False)]
+)
+def test_other_words_may_come_as_another_error_of_torch(kind, counts):
+    declared = DeclaredError("RuntimeError", "inputs are empty", "x.cpp", 3, reworded=True)
+    today, other = runs_of(
+        made_up("2.1.0", ("RuntimeError", "inputs are empty"), ""),
+        made_up("1.4.0", (kind, "grad requires something"), ""),
+    )
+    assert bool(former_wordings([declared], today, [other], [])) == counts
+
+
 @pytest.mark.parametrize("reworded", [True, False])
 def test_wholly_other_words_count_only_for_a_message_that_says_so(reworded):
     declared = DeclaredError("RuntimeError", "sizes differ", "x.cpp", 3, reworded=reworded)

@@ -9,18 +9,19 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from recorded_behavior import are_alike, emissions, paired, words_in_common
+from recorded_behavior import are_alike, emissions, normalised, paired, words_in_common
 from wording import pattern_of, python_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recorded_behavior import Run
+    from recorded_behavior import Emission, Run
     from recordings import Recording
     from script_header import DeclaredError
 
 
 NEARLY = 0.8
+CPP_PLACE = re.compile(r" \(\w+ at [^()\s]+:\d+\)$")
 
 
 def former_wordings(
@@ -60,19 +61,48 @@ def former_wordings(
 def replaced(
     errors: Sequence[DeclaredError], today: Run, then: Run
 ) -> Iterable[tuple[DeclaredError, tuple[str, str]]]:
-    """Yield each declared error with its text today and the like text in its place *then*."""
+    """Yield each declared error with its text today and the like text in its place *then*.
+
+    A text in the place of nothing announced an error that came later: a warning, mostly.
+    """
     for number, block in enumerate(today.blocks):
         if number in then.affected:
             continue
+        ours = [e for e in emissions(block) if declared(errors, e)]
         for old, emission in paired(emissions(then.blocks[number]), emissions(block)):
-            if old is None or emission is None:
+            if old is None:
                 continue
-            kind, text = emission
-            error = next((e for e in errors if e.raises == kind and fits(e, text)), None)
-            if error is None or fits(error, old[1]):
+            before = CPP_PLACE.sub("", old[1])
+            if emission is None:
+                emission = announced_by(old, ours)
+            error = declared(errors, emission)
+            if emission is None or error is None or fits(error, before):
                 continue
-            if are_alike(text, old[1]) or (error.reworded and old[0] == kind):
-                yield error, (text, old[1])
+            if say_alike(emission, old) or (error.reworded and is_of_torch(old[0], error)):
+                yield error, (emission[1], before)
+
+
+def announced_by(old: Emission, now: Iterable[Emission]) -> Emission | None:
+    """Return the error of today that an old warning announced."""
+    alike = [emission for emission in now if say_alike(emission, old)]
+    return max(alike, key=lambda e: words_in_common(e[1], old[1]), default=None)
+
+
+def say_alike(one: Emission, other: Emission) -> bool:
+    """Return whether two emissions are one message, whatever the numbers of their nodes."""
+    return are_alike(normalised(one[1]), normalised(other[1]))
+
+
+def declared(errors: Iterable[DeclaredError], emission: Emission | None) -> DeclaredError | None:
+    """Return which of a page's errors an emission is."""
+    if emission is None:
+        return None
+    return next((e for e in errors if e.raises == emission[0] and fits(e, emission[1])), None)
+
+
+def is_of_torch(kind: str, error: DeclaredError) -> bool:
+    """Return whether *kind* may stand for *error*, unlike what Python raises for lack of an API."""
+    return kind in (error.raises, "RuntimeError", "ValueError")
 
 
 def is_declared(errors: Iterable[DeclaredError], text: str) -> bool:
