@@ -5,7 +5,6 @@
 # [tool.autograd-errors]
 # causes = [
 #     "inventory/cudagraphs-output-overwritten",
-#     "inventory/cudagraphs-pending-backward",
 # ]
 # needs = "cuda"
 #
