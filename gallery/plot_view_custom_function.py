@@ -6,6 +6,7 @@
 # causes = [
 #     "custom-function/view-returned-then-inplace",
 #     "custom-function/alias-returned-by-noop",
+#     "custom-function/view-of-input-without-grad",
 #     "inventory/view-custom-function-inplace",
 #     "inventory/view-custom-function-input-as-is-inplace",
 #     "inventory/view-custom-function-base-modified",
@@ -19,6 +20,16 @@
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"
 # message = "Output <index> of <node> is a view and its base or another view of its base has been modified inplace. This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+# source = "torch/csrc/autograd/variable.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+# source = "torch/csrc/autograd/variable.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad mode enabled. This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
 # source = "torch/csrc/autograd/variable.cpp"
 # ///
 """
@@ -97,6 +108,34 @@ except RuntimeError:
     traceback.print_exc()
 
 # %%
+# "A view was created in no_grad mode", without any no_grad
+# ---------------------------------------------------------
+#
+# If no input requires a gradient, the output has no node that could be named.
+# PyTorch then blames a `no_grad` that nobody wrote. A batch that
+# ``DataParallel`` has split is such a tensor: ``Scatter``, which splits it, is a
+# `custom function`. Here a mask with a learned value is written into one.
+
+learned = torch.tensor(0.5, requires_grad=True)
+batch = Flatten.apply(torch.ones(2, 2))
+print(batch.requires_grad, batch.grad_fn, batch._is_view())
+try:
+    batch[:2] *= learned
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
+# And if the input is written, the output is stale:
+
+image = torch.ones(2, 2)
+batch = Flatten.apply(image)
+image.mul_(learned)
+try:
+    batch.sum()
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
 # Which page is yours
 # -------------------
 #
@@ -156,6 +195,21 @@ image.mul_(2.0)
 
 print(weight.grad)
 torch.testing.assert_close(weight.grad, torch.full((2, 2), 1.0 + 2.0))
+
+# %%
+# If it speaks of no_grad, write into a copy of the batch
+# -------------------------------------------------------
+#
+# Two of the four ones are multiplied by the learned value, so its gradient is
+# two.
+
+learned = torch.tensor(0.5, requires_grad=True)
+batch = Flatten.apply(torch.ones(2, 2)).clone()
+batch[:2] *= learned
+batch.sum().backward()
+
+print(learned.grad)
+torch.testing.assert_close(learned.grad, torch.tensor(1.0 + 1.0))
 
 # %%
 # What only hides the error
