@@ -37,6 +37,21 @@
 # raises = "RuntimeError"
 # message = "A view was created in inference mode and its base or another view of its base has been modified inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 # source = "torch/csrc/autograd/variable.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "Output <index> of <node> is a view of a view which was created in no_grad mode and its base or another view of its base has been modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+# source = "torch/csrc/autograd/variable.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "Output <index> of <node> is a view of a view which was created in inference mode and is being modified inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+# source = "torch/csrc/autograd/variable.cpp"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "Output <index> of <node> is a view of a view which was created in inference mode and its base or another view of its base has been modified inplace in normal mode. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+# source = "torch/csrc/autograd/variable.cpp"
 # ///
 """
 A view made inside no_grad, written outside
@@ -121,11 +136,42 @@ except RuntimeError:
     traceback.print_exc()
 
 # %%
+# Views of these views have a `grad_fn` and are named by it. All read alike: the
+# end of the first sentence says what was written, the view or its `base`.
+
+hidden = torch.ones(4, requires_grad=True) * 1.0
+with torch.no_grad():
+    most = hidden[:3]
+few = most[:2]
+hidden.mul_(2.0)
+try:
+    few.sum()
+except RuntimeError:
+    traceback.print_exc()
+
+hidden = torch.ones(4, requires_grad=True) * 1.0
+with torch.inference_mode():
+    most = hidden[:3]
+few = most[:2]
+try:
+    few.mul_(2.0)
+except RuntimeError:
+    traceback.print_exc()
+
+hidden.mul_(2.0)
+try:
+    few.sum()
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
 # Which page is yours
 # -------------------
 #
 # - You did not use `no_grad` anywhere, and loop over a tensor:
 #   `view-iterating-buffer`.
+# - The text goes on with "This view was created inside a custom Function":
+#   `view-custom-function`. There need not be any `no_grad` either.
 # - The tensor itself, and not a view, was made in inference mode:
 #   `inference-mode-tensors`.
 # - You set starting values: the next section.
