@@ -64,6 +64,29 @@ except RuntimeError:
     traceback.print_exc()
 
 # %%
+# A parameter that is used outside of ``forward`` brings the same message. With
+# ``find_unused_parameters=True`` DDP counts it as finished when ``forward`` returns
+# without it, and then its gradient comes after all.
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1, bias=False)
+        self.scale = torch.nn.Parameter(torch.tensor([2.0]))
+        torch.nn.init.constant_(self.layer.weight, 3.0)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+net = DistributedDataParallel(Scaled(), find_unused_parameters=True)
+try:
+    (net(batch) * net.module.scale).sum().backward()
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
 # Use checkpoints that are not reentrant
 # --------------------------------------
 #
@@ -87,6 +110,25 @@ net(batch).sum().backward()
 
 print(net.module.block.weight.grad)
 torch.testing.assert_close(net.module.block.weight.grad, torch.tensor([[2 * 3.0]]))
+
+# %%
+# If a parameter is used outside of forward, move that into forward
+# -----------------------------------------------------------------
+#
+# All that a loss needs of the model comes out of one call. The scale's gradient is
+# what it multiplies, the layer's output.
+
+
+class ScaledInside(Scaled):
+    def forward(self, x):
+        return self.layer(x) * self.scale
+
+
+net = DistributedDataParallel(ScaledInside())
+net(batch).sum().backward()
+
+print(net.module.scale.grad)
+torch.testing.assert_close(net.module.scale.grad, torch.tensor([3.0]))
 
 # %%
 # What only hides the error
