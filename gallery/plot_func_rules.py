@@ -53,6 +53,16 @@
 # raises = "ValueError"
 # message = "functional_call got multiple values for keys [<names>], which are tied. Consider using tie_weights=False"
 # source = "torch/nn/utils/stateless.py"
+#
+# [[tool.autograd-errors.error]]
+# raises = "ValueError"
+# message = "vmap(<function>, in_dims=<in_dims>, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. in_dims has structure <structure> but inputs has structure <inputs_structure>."
+# source = "torch/_functorch/vmap.py"
+#
+# [[tool.autograd-errors.error]]
+# raises = "ValueError"
+# message = "vmap(<function>, ...): `<name>` can not return a BatchedTensor when out_dim is None"
+# source = "torch/_functorch/vmap.py"
 # ///
 """
 The inputs and outputs that vmap accepts
@@ -72,8 +82,9 @@ batch = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 # The errors
 # ----------
 #
-# Inputs of different length, a number among the inputs, a single value, no inputs, and
-# nothing to map over:
+# Inputs of different length, a number among the inputs, a single value, no inputs,
+# nothing to map over, a dimension for one input of two, and a result that depends on
+# the row but is said not to:
 
 
 def total():
@@ -87,6 +98,8 @@ for call in (
     lambda: torch.vmap(total)(),
     lambda: torch.vmap(torch.add, in_dims=(None, None))(batch, batch),
     lambda: torch.vmap(lambda x: "text")(batch),
+    lambda: torch.vmap(torch.add, in_dims=(0,))(batch, batch),
+    lambda: torch.vmap(torch.sin, out_dims=None)(batch),
 ):
     try:
         call()
