@@ -53,6 +53,11 @@
 # raises = "UserWarning"
 # message = "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling."
 # source = "torch/amp/grad_scaler.py"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "unscale_() is being called after step()."
+# source = "torch/amp/grad_scaler.py"
 # ///
 """
 Calling the gradient scaler out of order
@@ -100,7 +105,7 @@ except AssertionError:
 
 # %%
 # Gradients are unscaled for clipping in two places of the loop, or stepped twice,
-# or updated without a step:
+# or unscaled after the step, or updated without a step:
 
 weight, optimizer, scaler = training_state()
 scaler.scale(weight.sum()).backward()
@@ -115,6 +120,10 @@ scaler.scale(weight.sum()).backward()
 scaler.step(optimizer)
 try:
     scaler.step(optimizer)
+except RuntimeError:
+    traceback.print_exc()
+try:
+    scaler.unscale_(optimizer)
 except RuntimeError:
     traceback.print_exc()
 
