@@ -19,6 +19,11 @@
 # raises = "RuntimeError"
 # message = "SparseAdam does not support dense gradients, please consider Adam instead"
 # source = "torch/optim/sparse_adam.py"
+#
+# [[tool.autograd-errors.error]]
+# raises = "RuntimeError"
+# message = "weight_decay option is not compatible with sparse gradients"
+# source = "torch/optim/adagrad.py"
 # ///
 """
 An optimizer that cannot read sparse gradients
@@ -58,6 +63,18 @@ model = nn.Sequential(nn.Embedding(4, 2, sparse=True), nn.Linear(2, 1))
 optimizer = torch.optim.SparseAdam(model.parameters(), lr=0.5)
 model(tokens).sum().backward()
 
+try:
+    optimizer.step()
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
+# Adagrad takes sparse gradients, but no weight decay with them, for that changes
+# every row:
+
+embedding = nn.Embedding(4, 2, sparse=True)
+optimizer = torch.optim.Adagrad(embedding.parameters(), lr=0.5, weight_decay=0.1)
+embedding(tokens).sum().backward()
 try:
     optimizer.step()
 except RuntimeError:
