@@ -22,12 +22,12 @@
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"
-# message = "The Tensor returned by the function given to hessian should contain a single element"
+# message = "The Tensor returned by the function given to <function> should contain a single element"
 # source = "torch/autograd/functional.py"
 #
 # [[tool.autograd-errors.error]]
 # raises = "RuntimeError"
-# message = "The function given to hessian should return a single Tensor"
+# message = "The function given to <function> should return a single Tensor"
 # source = "torch/autograd/functional.py"
 #
 # [[tool.autograd-errors.error]]
