@@ -8,6 +8,8 @@
 #     "inventory/grad-none-zero", "inventory/grad-none-arith", "inventory/grad-none-data",
 #     "inventory/optim-zero-grad-then-grad-none",
 # ]
+# symptom = ".grad is None after backward()."
+# symptom-zh = "调用 backward() 之后 .grad 是 None，梯度为 None"
 #
 # [[tool.autograd-errors.error]]
 # raises = "AttributeError"
