@@ -113,6 +113,13 @@ def test_catalogue_keeps_its_schema(catalogue):
     jsonschema.validate(catalogue, schema)
 
 
+def test_nothing_is_told_twice(catalogue):
+    for page in catalogue["pages"]:
+        told = [former["message"] for error in page["errors"] for former in error["formerly"]]
+        assert len(told) == len(set(told)), page["id"]
+        assert all(page[key] for key in ("symptom_zh", "reports") if key in page), page["id"]
+
+
 def test_schema_refuses_an_unanchored_pattern(catalogue):
     schema = json.loads((ROOT / "docs" / "_static" / "errors.schema.json").read_text("utf-8"))
     broken = json.loads(json.dumps(catalogue))

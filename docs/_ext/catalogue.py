@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from script_header import ScriptHeader
+    from script_header import DeclaredError, ScriptHeader
 
 SCHEMA = 1
+OPTIONAL = {"symptom_zh", "reports"}
 
 
 def page_entry(
@@ -34,9 +35,12 @@ def page_entry(
     *formerly* maps a declared message to its former wordings, each with ``message`` and
     ``releases``; *fixes* holds title and anchor of the page's later sections; *reports* says how
     often each cause was reported: where nothing else decides, the lookup names those first.
-    Keys stand in the order that compresses best: like texts of one page close together.
+    Keys stand in the order that compresses best: like texts of one page close together. Keys
+    beyond the contract (`OPTIONAL`) are left out where they say nothing, and a former wording that
+    two messages of the page share stands at the first.
     """
-    return {
+    wordings = _told_once(header.errors, formerly or {})
+    entry = {
         "family": header.family,
         "url": url,
         "terms": list(terms),
@@ -59,7 +63,7 @@ def page_entry(
                         "message": former["message"],
                         "releases": former["releases"],
                     }
-                    for former in (formerly or {}).get(error.message, ())
+                    for former in wordings[error.message]
                 ],
             }
             for error in header.errors
@@ -67,6 +71,20 @@ def page_entry(
         "cause_of": header.cause_of,
         "when": dict(header.when),
     }
+    return {key: value for key, value in entry.items() if value or key not in OPTIONAL}
+
+
+def _told_once(
+    errors: Sequence[DeclaredError], formerly: Mapping[str, Sequence[Mapping[str, str]]]
+) -> dict[str, list[Mapping[str, str]]]:
+    """Return the former wordings of each message that no message before it has."""
+    told: set[str] = set()
+    found = {}
+    for error in errors:
+        new = [f for f in formerly.get(error.message, ()) if f["message"] not in told]
+        told.update(former["message"] for former in new)
+        found[error.message] = new
+    return found
 
 
 def count_reports(table: Path) -> Counter[str]:
