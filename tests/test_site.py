@@ -16,6 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import GALLERY, ROOT
 from emissions import Emission, matches
+from page_shape import is_question
 from script_header import read_header, script_name
 from wording import python_pattern
 
@@ -209,6 +210,19 @@ def test_index_lists_every_page_and_its_causes_below_it(built):
             note = entries[script.stem].select_one(".error-note").get_text().split()
             known = [header.symptom or "", header.summary, *(e.text for e in header.errors)]
             assert note in [text.split() for text in known]
+
+
+def test_home_lists_each_symptom_once_and_questions_apart(built):
+    home = BeautifulSoup((built / "index.html").read_text("utf-8"), "html.parser")
+    listed = {
+        name: [Path(link["href"]).stem for link in home.select(f"#{name} a[href^='errors/plot_']")]
+        for name in ("no-message-but-something-is-wrong", "questions")
+    }
+    told = [s.stem for s in GALLERY if read_header(s).symptom]
+    assert sorted(told) == sorted(stem for stems in listed.values() for stem in stems)
+    for name, stems in listed.items():
+        opens = {is_question(ROOT / "gallery" / f"{stem}.py") for stem in stems}
+        assert opens == {name == "questions"}
 
 
 def test_catalogue_follows_its_schema(built):

@@ -39,6 +39,7 @@ class ErrorPage:
     header: ScriptHeader
     fixes: list[tuple[str, str]] = field(default_factory=list)
     """Title and anchor of every section after the first."""
+    is_question: bool = False
 
 
 class error_index(nodes.General, nodes.Element):
@@ -46,7 +47,7 @@ class error_index(nodes.General, nodes.Element):
 
 
 class ErrorIndexDirective(SphinxDirective):
-    """List pages: all by family, the most reported ones, or those with a symptom."""
+    """List pages: all by family, the most reported ones, those with a symptom or a question."""
 
     option_spec = {
         "most-reported": directives.nonnegative_int,
@@ -54,6 +55,7 @@ class ErrorIndexDirective(SphinxDirective):
         "families": directives.flag,
         "pictures": directives.flag,
         "symptoms": directives.flag,
+        "questions": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -77,7 +79,7 @@ class ErrorDomain(Domain):
     roles = {"error": XRefRole(innernodeclass=nodes.inline)}
     directives = {"index": ErrorIndexDirective}
     initial_data = {"pages": {}, "index_docs": set()}
-    data_version = 1
+    data_version = 2
 
     @property
     def pages(self) -> dict[str, ErrorPage]:
@@ -151,8 +153,9 @@ def make_lists(
     families = app.config.autograd_errors_families
     if "causes_of" in what:
         return causes_list([p for p in pages if p.header.cause_of == what["causes_of"]], to)
-    if "symptoms" in what:
-        return bullet_list([p for p in pages if p.header.symptom], to, symptom_note)
+    if "symptoms" in what or "questions" in what:
+        told = [p for p in pages if p.header.symptom and p.is_question == ("questions" in what)]
+        return bullet_list(told, to, symptom_note)
     if "most_reported" in what:
         ranked = most_reported(pages, Path(app.srcdir, app.config.autograd_errors_reports))
         return bullet_list(ranked[: what["most_reported"]], to, message_note)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from docutils import nodes
 from error_domain import ErrorPage, listing
-from page_shape import fix_titles
+from page_shape import fix_titles, is_question
 from script_header import page_id, read_header
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
@@ -45,7 +45,7 @@ class DressPage(SphinxTransform):
         title = next(self.document.findall(nodes.title))
         section = title.parent
         downloads = take_downloads(self.document)
-        page = ErrorPage(self.env.docname, header, fixes(section, script))
+        page = ErrorPage(self.env.docname, header, fixes(section, script), is_question(script))
         self.env.get_domain("autograd").pages[self.env.docname] = page
         self.document += nodes.meta(name="description", content=description(header))
         top = message_boxes(header.errors)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from script_header import ScriptHeader
 
-OPENINGS = ("The error", "The errors", "The warning", "The warnings", "The mistake", "The question")
+QUESTION = "The question"
+OPENINGS = ("The error", "The errors", "The warning", "The warnings", "The mistake", QUESTION)
 HIDES = "What only hides the error"
 HIDES_SILENTLY = "What does not help"
 NO_FIX = (HIDES, HIDES_SILENTLY, "If a library raised it", "Am I right now?")
@@ -59,6 +60,11 @@ def sections(script: Path) -> list[Section]:
 def fix_titles(script: Path) -> list[str]:
     """Return the titles of the sections of *script* that hold a checked fix."""
     return [part.title for part in sections(script)[1:] if part.is_fix]
+
+
+def is_question(script: Path) -> bool:
+    """Return whether *script* answers a question and repairs nothing."""
+    return any(part.title == QUESTION for part in sections(script)[:1])
 
 
 def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> list[HeaderError]:
