@@ -35,7 +35,7 @@ BYTES = 100_000
 LIMIT = 50
 """Milliseconds of processor time for a paste of 100 KB, where the runner's loop takes LOOP."""
 LOOP = 5
-TRIES = 3
+TRIES = 5
 PROCESSES = 3
 
 

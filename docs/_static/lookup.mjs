@@ -454,6 +454,7 @@ function makeTemplate(page, error, message, patterns, releases, partial) {
     rest = rest.slice(hole.index + hole[0].length);
   }
   parts.push(rest);
+  const whole = parts.join(" ");
   const literals = parts.map((part) => squash(foldAll(part)));
   const last = literals.length - 1;
   const shortened = literals[last].replace(/[.!?:;,]+$/, "");
@@ -470,11 +471,11 @@ function makeTemplate(page, error, message, patterns, releases, partial) {
     holes,
     literals,
     length,
-    lines: parts.join("").split("\n").length - 1,
+    lines: whole.split("\n").length - 1,
     many: holes.map((_, i) => /\n\s*$/.test(parts[i]) || /^\s*\n/.test(parts[i + 1])),
-    words: wordsOf(foldAll(parts.join(" "))),
-    letters: letters(parts.join(" ")),
-    common: COMMON.test(parts.join(" ")),
+    words: wordsOf(foldAll(whole)),
+    letters: partial ? "" : letters(whole),
+    common: COMMON.test(whole),
   };
 }
 
@@ -492,6 +493,7 @@ function pageFrequency(templates) {
   const count = new Map();
   const last = new Map();
   for (const template of templates) {
+    if (template.partial) continue; // the whole message has its words
     for (const word of template.words) {
       if (last.get(word) === template.page) continue;
       last.set(word, template.page);
@@ -1099,29 +1101,27 @@ function buildNear(index) {
   const frequency = new Int32Array(TRIGRAMS);
   const last = new Int32Array(TRIGRAMS).fill(-1);
   const size = index.templates.reduce((sum, template) => sum + template.letters.length, 0);
-  const numbers = new Int32Array(2 * size);
+  const numbers = new Uint16Array(2 * size); // each is below TRIGRAMS
   let used = 0;
-  const addUnit = (template, number, text, shortest) => {
-    const plain = letters(text);
-    if (plain.length < shortest) return;
-    const from = used;
-    used = trigrams(plain, numbers, from);
+  const addUnit = (template, number, plain, from, to) => {
     const start = template.letters.slice(0, 12);
     const whole = plain === template.letters;
-    units.push({ template: number, from, to: used, size: plain.length, start, whole, weight: 0 });
+    units.push({ template: number, from, to, size: plain.length, start, whole, weight: 0 });
+    used = to;
   };
   index.templates.forEach((template, number) => {
+    if (template.partial) return; // the whole message has all of it
     const end = trigrams(template.letters, numbers, used);
     for (let i = used; i < end; i += 1) {
       if (last[numbers[i]] !== template.page) frequency[numbers[i]] += 1;
       last[numbers[i]] = template.page;
     }
-    if (template.partial) return;
-    const whole = template.parts.join(" ");
-    addUnit(template, number, whole, 12);
-    const sentences = whole.split(/[.!?:][ \n]+/);
-    if (sentences.length > 1) {
-      for (const sentence of sentences) addUnit(template, number, sentence, 24);
+    if (template.letters.length >= 12) addUnit(template, number, template.letters, used, end);
+    const sentences = template.parts.join(" ").split(/[.!?:][ \n]+/);
+    if (sentences.length === 1) return;
+    for (const sentence of sentences) {
+      const plain = letters(sentence);
+      if (plain.length >= 24) addUnit(template, number, plain, used, trigrams(plain, numbers, used));
     }
   });
   const total = Math.max(1, index.pages.length);
