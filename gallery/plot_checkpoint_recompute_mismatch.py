@@ -134,6 +134,25 @@ sine = torch.sin(x.detach())
 torch.testing.assert_close(x.grad, -torch.sin(sine) * torch.cos(x.detach()))
 
 # %%
+# If a library raised it
+# ----------------------
+#
+# Compare the two lines of metadata that the message gives for one tensor.
+#
+# - A side that grows from run to run is a cache. Language models keep keys and values:
+#   set ``model.config.use_cache = False`` for training.
+# - A recomputed shape of ``[0]`` is a parameter that a sharding wrapper took away
+#   between the runs, as DeepSpeed's third stage does with frozen ones
+#   (`the change <https://github.com/deepspeedai/DeepSpeed/pull/8148>`__). Take the
+#   wrapper's own checkpointing.
+# - Another number of rows in a few tensors comes from a choice made again, such as the
+#   experts of a mixture
+#   (`a report <https://github.com/pytorch/torchtitan/issues/1117>`__). The choice must
+#   come in as an argument, or be drawn from a generator whose state the checkpoint
+#   restores.
+# - Another dtype: `autocast` was on in one of the runs only.
+
+# %%
 # What only hides the error
 # -------------------------
 #
