@@ -177,6 +177,16 @@ print([gradients[rank] for rank in range(2)])
 assert gradients[0] != gradients[1]
 
 # %%
+# If a library raised it
+# ----------------------
+#
+# The name in the message, or the index among ``net.parameters()``, says which layer it
+# is. Trainers that checkpoint for you take an option for the kind: in the arguments of
+# the Hugging Face trainer it is ``gradient_checkpointing_kwargs={"use_reentrant": False}``.
+# If the search for unused parameters is on and all are used, switch it off: it marks
+# parameters as finished that a checkpoint still needs.
+
+# %%
 # See also
 # --------
 #

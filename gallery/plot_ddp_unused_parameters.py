@@ -164,6 +164,15 @@ torch.testing.assert_close(model.auxiliary.bias.detach(), before * 0.5)
 # %%
 # Calling ``net.module(batch)`` hides it too, see `silent-ddp-module`.
 #
+# If a library raised it
+# ----------------------
+#
+# Run once with ``TORCH_DISTRIBUTED_DEBUG=DETAIL``; the message then names the
+# parameters. Then look for the library's switch: ``ddp_find_unused_parameters`` in
+# the arguments of the Hugging Face trainer, ``strategy="ddp_find_unused_parameters_true"``
+# in Lightning, ``find_unused_parameters = True`` at the top of a config of the OpenMMLab
+# detectors. A head that your task never uses is better frozen.
+#
 # The rarer messages of the same family
 # -------------------------------------
 #
