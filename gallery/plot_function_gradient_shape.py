@@ -179,6 +179,54 @@ print(x.grad)
 torch.testing.assert_close(x.grad, torch.full((2, 2), 2.0))
 
 # %%
+# If a library raised it
+# ----------------------
+#
+# Then the node is a class that you did not write, as in renderers with kernels of
+# their own. A kernel reads a fixed number of columns; your input has more, and backward
+# returns what was read
+# (`a report <https://github.com/hbb1/2d-gaussian-splatting/issues/43>`__):
+
+
+class Area(torch.autograd.Function):  # reads two columns
+    @staticmethod
+    def forward(ctx, sides):
+        ctx.save_for_backward(sides)
+        return sides[:, 0] * sides[:, 1]
+
+    @staticmethod
+    def backward(ctx, grad):
+        (sides,) = ctx.saved_tensors
+        return grad[:, None] * torch.stack([sides[:, 1], sides[:, 0]], dim=1)
+
+
+sides = torch.tensor([[2.0, 3.0, 5.0]], requires_grad=True)
+try:
+    Area.apply(sides).sum().backward()
+except RuntimeError:
+    traceback.print_exc()
+
+# %%
+# Compare the two shapes with what the library documents, and pass what it takes. The
+# third column has no part in the area, and its gradient is zero.
+
+Area.apply(sides[:, :2]).sum().backward()
+
+print(sides.grad)
+torch.testing.assert_close(sides.grad, torch.tensor([[3.0, 2.0, 0.0]]))
+
+# %%
+# A node of PyTorch's own, such as ``MmBackward``, says that a product was computed from
+# shapes that do not fit. Such reports come from older releases on a GPU
+# (`one <https://github.com/rosinality/stylegan2-pytorch/issues/260>`__). The CPU refuses
+# at the line itself, so run one batch there:
+
+try:
+    torch.ones(1, 4) @ torch.ones(3, 2)
+except RuntimeError as refused:
+    print(refused)
+
+# %%
 # See also
 # --------
 #
