@@ -1031,8 +1031,9 @@ def near_windows(paste, index):
             seen.add(key)
         ranked.append((-score, -i))
     windows = []
+    read = 0
     for _, negative in sorted(ranked)[: TABLES["nearWindows"]]:
-        if len(windows) >= TABLES["nearTexts"]:
+        if len(windows) >= TABLES["nearTexts"] or read >= TABLES["nearLetters"]:
             break
         i = -negative
         text = message_part(lines[i].stripped())
@@ -1054,6 +1055,7 @@ def near_windows(paste, index):
                 break
             text += " " + following
             windows.append((i, text))
+        read += len(text)
         sentences = re.split(r"[.!?:;,][ \t]+", message_part(lines[i].stripped()))
         if len(sentences) > 1:
             windows += [(i, sentence) for sentence in sentences[:12] if len(sentence) > 24]

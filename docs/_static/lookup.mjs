@@ -23,6 +23,7 @@ export const TABLES = {
   "mostPlaces": 300,
   "nearWindows": 32,
   "nearTexts": 48,
+  "nearLetters": 24000,
   "symptomScore": 0.4,
   "fold": {
     "'": "‘’‚‛′´",
@@ -553,28 +554,26 @@ const ERROR_LINE = /^[A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception)(?::|[ \t]*$
 /** Return, by template, the few stretches of lines that hold its rarest words. */
 function candidates(paste, index) {
   const reach = TABLES.reach;
-  const last = new Int32Array(index.templates.length * 4).fill(-1000000);
+  const needed = Uint8Array.from(index.templates, (template) => template.needed);
+  const last = new Int32Array(index.templates.length * 4).fill(-1000000); // a missing key stays far
   const found = new Map();
   const { lines } = paste;
   for (let i = 0; i < lines.length; i += 1) {
     if (lines[i].raw.length < 3) continue;
-    for (const word of new Set(wordsOf(lines[i].raw))) {
+    for (const word of wordsOf(lines[i].raw)) {
       const slots = index.keys.get(word);
-      if (slots === undefined) continue;
+      if (slots === undefined || last[slots[0]] === i) continue; // this line has had the word
       for (const slot of slots) {
         last[slot] = i;
         const number = slot >> 2;
-        const template = index.templates[number];
         let from = i;
         let hits = 0;
-        for (let k = 0; k < template.keys.length; k += 1) {
-          const line = last[number * 4 + k];
-          if (i - line <= reach) {
-            hits += 1;
-            if (line < from) from = line;
-          }
+        for (let key = number * 4; key < number * 4 + 4; key += 1) {
+          if (i - last[key] > reach) continue;
+          hits += 1;
+          if (last[key] < from) from = last[key];
         }
-        if (hits >= template.needed) note(found, number, { from, to: i, hits });
+        if (hits >= needed[number]) note(found, number, from, i, hits);
       }
     }
   }
@@ -582,20 +581,20 @@ function candidates(paste, index) {
 }
 
 /** Keep a template's three places with most of its words, of equal ones the later. */
-function note(found, number, place) {
+function note(found, number, from, to, hits) {
   const places = found.get(number);
   if (places === undefined) {
-    found.set(number, [place]);
+    found.set(number, [{ from, to, hits }]);
     return;
   }
   const latest = places[places.length - 1];
-  if (place.from <= latest.to) {
-    latest.to = place.to;
-    latest.hits = Math.max(latest.hits, place.hits);
-    if (latest.to - latest.from > 40) latest.from = place.from;
+  if (from <= latest.to) {
+    latest.to = to;
+    latest.hits = Math.max(latest.hits, hits);
+    if (latest.to - latest.from > 40) latest.from = from;
     return;
   }
-  places.push(place);
+  places.push({ from, to, hits });
   if (places.length > 3) {
     const fewest = Math.min(...places.map((one) => one.hits));
     places.splice(places.findIndex((one) => one.hits === fewest), 1);
@@ -1132,7 +1131,7 @@ function buildNear(index) {
   const starts = new Int32Array(TRIGRAMS + 1);
   for (let i = 0; i < used; i += 1) starts[numbers[i] + 1] += 1;
   for (let i = 0; i < TRIGRAMS; i += 1) starts[i + 1] += starts[i];
-  const postings = new Int32Array(used);
+  const postings = new Uint16Array(used); // each is below the number of units
   const next = starts.slice();
   units.forEach((unit, number) => {
     for (let i = unit.from; i < unit.to; i += 1) {
@@ -1154,7 +1153,7 @@ function buildNear(index) {
     unitWeights: Float64Array.from(units, (unit) => unit.weight),
     unitSizes: Int32Array.from(units, (unit) => unit.size),
     unknown: weigh(total, 2),
-    shared: new Float64Array(units.length),
+    shared: new Int32Array(units.length),
   };
 }
 
@@ -1186,7 +1185,9 @@ function similar(text, near) {
   const isLong = plain.length >= 12;
   for (const number of touched) {
     const weight = shared[number];
-    const recall = weight / near.unitWeights[number];
+    const all = near.unitWeights[number];
+    if (weight < 0.13 * (all + own) && weight < 0.5 * Math.min(all, own)) continue; // below 0.27
+    const recall = weight / all;
     const precision = weight / own;
     let score = (2 * recall * precision) / (recall + precision);
     if (near.unitSizes[number] >= 30) score = Math.max(score, recall * recall * 0.95);
@@ -1240,8 +1241,9 @@ function nearWindows(paste, index) {
   }
   ranked.sort((a, b) => b[0] - a[0] || b[1] - a[1]);
   const windows = [];
+  let read = 0;
   for (const [, i] of ranked.slice(0, TABLES.nearWindows)) {
-    if (windows.length >= TABLES.nearTexts) break;
+    if (windows.length >= TABLES.nearTexts || read >= TABLES.nearLetters) break;
     let text = messagePart(stripped(lines[i]));
     if (FRAME.test(text) || CODE.test(text)) continue;
     if (i > 0 && /^File ["']/.test(stripped(lines[i - 1])) && !/Error|Exception|Warning/.test(text)) continue;
@@ -1254,6 +1256,7 @@ function nearWindows(paste, index) {
       text += ` ${next}`;
       windows.push({ line: i, text });
     }
+    read += text.length;
     const sentences = messagePart(stripped(lines[i])).split(/[.!?:;,][ \t]+/);
     if (sentences.length > 1) {
       for (const sentence of sentences.slice(0, 12)) {
