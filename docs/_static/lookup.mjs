@@ -398,8 +398,8 @@ function buildIndex(pages) {
   const frequency = pageFrequency(templates);
   for (const template of templates) {
     template.keys = rarest(template.words, frequency);
-    template.needed = template.keys.length > 2 ? 2 : template.keys.length;
   }
+  index.needed = Uint8Array.from(templates, (template) => Math.min(template.keys.length, 2));
   index.words = new Set([...frequency.keys()].filter((word) => !STOP_WORDS.has(word)));
   templates.forEach((template, number) => {
     template.keys.forEach((word, place) => {
@@ -554,7 +554,6 @@ const ERROR_LINE = /^[A-Za-z_][A-Za-z0-9_.]{0,80}(?:Error|Exception)(?::|[ \t]*$
 /** Return, by template, the few stretches of lines that hold its rarest words. */
 function candidates(paste, index) {
   const reach = TABLES.reach;
-  const needed = Uint8Array.from(index.templates, (template) => template.needed);
   const last = new Int32Array(index.templates.length * 4).fill(-1000000); // a missing key stays far
   const found = new Map();
   const { lines } = paste;
@@ -573,7 +572,7 @@ function candidates(paste, index) {
           hits += 1;
           if (last[key] < from) from = last[key];
         }
-        if (hits >= needed[number]) note(found, number, from, i, hits);
+        if (hits >= index.needed[number]) note(found, number, from, i, hits);
       }
     }
   }
@@ -1102,10 +1101,10 @@ function buildNear(index) {
   const size = index.templates.reduce((sum, template) => sum + template.letters.length, 0);
   const numbers = new Uint16Array(2 * size); // each is below TRIGRAMS
   let used = 0;
-  const addUnit = (template, number, plain, from, to) => {
+  const addUnit = (template, number, plain, to) => {
     const start = template.letters.slice(0, 12);
     const whole = plain === template.letters;
-    units.push({ template: number, from, to, size: plain.length, start, whole, weight: 0 });
+    units.push({ template: number, from: used, to, size: plain.length, start, whole, weight: 0 });
     used = to;
   };
   index.templates.forEach((template, number) => {
@@ -1115,12 +1114,12 @@ function buildNear(index) {
       if (last[numbers[i]] !== template.page) frequency[numbers[i]] += 1;
       last[numbers[i]] = template.page;
     }
-    if (template.letters.length >= 12) addUnit(template, number, template.letters, used, end);
+    if (template.letters.length >= 12) addUnit(template, number, template.letters, end);
     const sentences = template.parts.join(" ").split(/[.!?:][ \n]+/);
     if (sentences.length === 1) return;
     for (const sentence of sentences) {
       const plain = letters(sentence);
-      if (plain.length >= 24) addUnit(template, number, plain, used, trigrams(plain, numbers, used));
+      if (plain.length >= 24) addUnit(template, number, plain, trigrams(plain, numbers, used));
     }
   });
   const total = Math.max(1, index.pages.length);
@@ -1131,7 +1130,7 @@ function buildNear(index) {
   const starts = new Int32Array(TRIGRAMS + 1);
   for (let i = 0; i < used; i += 1) starts[numbers[i] + 1] += 1;
   for (let i = 0; i < TRIGRAMS; i += 1) starts[i + 1] += starts[i];
-  const postings = new Uint16Array(used); // each is below the number of units
+  const postings = new Int32Array(used);
   const next = starts.slice();
   units.forEach((unit, number) => {
     for (let i = unit.from; i < unit.to; i += 1) {
