@@ -16,7 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import GALLERY, ROOT
 from emissions import Emission, matches
-from page_shape import is_question
+from page_shape import QUESTION, sections
 from script_header import read_header, script_name
 from wording import python_pattern
 
@@ -221,8 +221,8 @@ def test_home_lists_each_symptom_once_and_questions_apart(built):
     told = [s.stem for s in GALLERY if read_header(s).symptom]
     assert sorted(told) == sorted(stem for stems in listed.values() for stem in stems)
     for name, stems in listed.items():
-        opens = {is_question(ROOT / "gallery" / f"{stem}.py") for stem in stems}
-        assert opens == {name == "questions"}
+        firsts = {sections(ROOT / "gallery" / f"{stem}.py")[0].title == QUESTION for stem in stems}
+        assert firsts == {name == "questions"}
 
 
 def test_catalogue_follows_its_schema(built):

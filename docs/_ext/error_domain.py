@@ -40,6 +40,7 @@ class ErrorPage:
     fixes: list[tuple[str, str]] = field(default_factory=list)
     """Title and anchor of every section after the first."""
     is_question: bool = False
+    """Whether it answers a question instead of repairing a mistake."""
 
 
 class error_index(nodes.General, nodes.Element):

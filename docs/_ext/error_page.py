@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from docutils import nodes
 from error_domain import ErrorPage, listing
-from page_shape import fix_titles, is_question
+from page_shape import QUESTION, fix_titles
 from script_header import page_id, read_header
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
@@ -45,7 +45,13 @@ class DressPage(SphinxTransform):
         title = next(self.document.findall(nodes.title))
         section = title.parent
         downloads = take_downloads(self.document)
-        page = ErrorPage(self.env.docname, header, fixes(section, script), is_question(script))
+        parts, titles = subsections(section), fix_titles(script)
+        page = ErrorPage(
+            self.env.docname,
+            header,
+            fixes=[part for part in parts if part[0] in titles],
+            is_question=[title for title, _ in parts[:1]] == [QUESTION],
+        )
         self.env.get_domain("autograd").pages[self.env.docname] = page
         self.document += nodes.meta(name="description", content=description(header))
         top = message_boxes(header.errors)
@@ -72,12 +78,10 @@ def gallery_script(config: Config, srcdir: Path, docname: str) -> Path | None:
     return Path(srcdir, conf["examples_dirs"], f"{stem}.py").resolve()
 
 
-def fixes(section: nodes.section, script: Path) -> list[tuple[str, str]]:
-    """Return title and anchor of every section that holds a checked fix."""
-    titles = fix_titles(script)
+def subsections(section: nodes.section) -> list[tuple[str, str]]:
+    """Return title and anchor of every section below *section*."""
     parts = [part for part in section.children if isinstance(part, nodes.section)]
-    found = [(part.next_node(nodes.title).astext(), part["ids"][0]) for part in parts]
-    return [(title, anchor) for title, anchor in found if title in titles]
+    return [(part.next_node(nodes.title).astext(), part["ids"][0]) for part in parts]
 
 
 def fix_links(fixes: list[tuple[str, str]]) -> nodes.paragraph:

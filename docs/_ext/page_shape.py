@@ -62,11 +62,6 @@ def fix_titles(script: Path) -> list[str]:
     return [part.title for part in sections(script)[1:] if part.is_fix]
 
 
-def is_question(script: Path) -> bool:
-    """Return whether *script* answers a question and repairs nothing."""
-    return any(part.title == QUESTION for part in sections(script)[:1])
-
-
 def check_shape(script: Path, header: ScriptHeader, wrong_advice: Set[str]) -> list[HeaderError]:
     """Return what is missing on the page, a sentence each.
 
