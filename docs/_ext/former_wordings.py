@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NEARLY = 0.8
 CPP_PLACE = re.compile(r" \(\w+ at [^()\s]+:\d+\)$")
+"""How torch 1.4 ends the warnings of C++; later releases write what `wording.TRIGGERED` matches."""
 
 
 def former_wordings(
@@ -68,17 +69,16 @@ def replaced(
     for number, block in enumerate(today.blocks):
         if number in then.affected:
             continue
-        ours = [e for e in emissions(block) if declared(errors, e)]
-        for old, emission in paired(emissions(then.blocks[number]), emissions(block)):
+        now = emissions(block)
+        for old, emission in paired(emissions(then.blocks[number]), now):
             if old is None:
                 continue
+            emission = emission or announced_by(old, [e for e in now if declared(errors, e)])
+            error = declared(errors, emission) if emission else None
             before = CPP_PLACE.sub("", old[1])
-            if emission is None:
-                emission = announced_by(old, ours)
-            error = declared(errors, emission)
             if emission is None or error is None or fits(error, before):
                 continue
-            if say_alike(emission, old) or (error.reworded and is_of_torch(old[0], error)):
+            if say_alike(emission, old) or (error.reworded and may_be(error, old[0])):
                 yield error, (emission[1], before)
 
 
@@ -93,15 +93,13 @@ def say_alike(one: Emission, other: Emission) -> bool:
     return are_alike(normalised(one[1]), normalised(other[1]))
 
 
-def declared(errors: Iterable[DeclaredError], emission: Emission | None) -> DeclaredError | None:
+def declared(errors: Iterable[DeclaredError], emission: Emission) -> DeclaredError | None:
     """Return which of a page's errors an emission is."""
-    if emission is None:
-        return None
     return next((e for e in errors if e.raises == emission[0] and fits(e, emission[1])), None)
 
 
-def is_of_torch(kind: str, error: DeclaredError) -> bool:
-    """Return whether *kind* may stand for *error*, unlike what Python raises for lack of an API."""
+def may_be(error: DeclaredError, kind: str) -> bool:
+    """Return whether *error* may have been a *kind*, unlike what Python raises for lack of an API."""
     return kind in (error.raises, "RuntimeError", "ValueError")
 
 
