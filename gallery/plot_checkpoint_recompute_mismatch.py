@@ -145,12 +145,9 @@ torch.testing.assert_close(x.grad, -torch.sin(sine) * torch.cos(x.detach()))
 #   between the runs, as DeepSpeed's third stage does with frozen ones
 #   (`the change <https://github.com/deepspeedai/DeepSpeed/pull/8148>`__). Take the
 #   wrapper's own checkpointing.
-# - Another number of rows in a few tensors comes from a choice made again, such as the
-#   experts of a mixture
-#   (`a report <https://github.com/pytorch/torchtitan/issues/1117>`__). The choice must
-#   come in as an argument, or be drawn from a generator whose state the checkpoint
-#   restores.
-# - Another dtype: `autocast` was on in one of the runs only.
+# - Another number of rows in a few tensors, as in a report about a mixture of experts
+#   (`the report <https://github.com/pytorch/torchtitan/issues/1117>`__), asks for a
+#   choice that was made again. Like the branch above, it must be made before the block.
 
 # %%
 # What only hides the error

@@ -110,9 +110,8 @@ dist.destroy_process_group()
 # If a library raised it
 # ----------------------
 #
-# Adapters (LoRA, prompt tuning) freeze all but a few parameters of each layer. Set the
-# trainer's option that ends in ``use_orig_params`` to true, or use FSDP's second
-# version, ``fully_shard``, which keeps the parameters apart.
+# Adapters (LoRA, prompt tuning) freeze all but a few parameters of each layer. Look for
+# the trainer's option that ends in ``use_orig_params``, and set it to true.
 
 # %%
 # See also

@@ -32,7 +32,7 @@ x = torch.tensor([1.0, 2.0], device="cuda")
 # The error
 # ---------
 #
-# Two outputs of one compiled model are compared, the second call runs before the first
+# Two outputs of one compiled model are added. The second call runs before the first
 # output is read.
 
 

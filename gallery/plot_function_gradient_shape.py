@@ -216,10 +216,10 @@ print(sides.grad)
 torch.testing.assert_close(sides.grad, torch.tensor([[3.0, 2.0, 0.0]]))
 
 # %%
-# A node of PyTorch's own, such as ``MmBackward``, says that a product was computed from
-# shapes that do not fit. Such reports come from older releases on a GPU
-# (`one <https://github.com/rosinality/stylegan2-pytorch/issues/260>`__). The CPU refuses
-# at the line itself, so run one batch there:
+# A node of PyTorch's own, such as ``MmBackward``, stands in reports from older releases
+# (`one <https://github.com/rosinality/stylegan2-pytorch/issues/260>`__), where shapes in
+# forward did not fit. Run one batch on the CPU of this release. It refuses at the line
+# itself:
 
 try:
     torch.ones(1, 4) @ torch.ones(3, 2)

@@ -112,9 +112,10 @@ except RuntimeError:
 # ---------------------------------------------------------
 #
 # If no input requires a gradient, the output has no node that could be named.
-# PyTorch then blames a `no_grad` that nobody wrote. A batch that
-# ``DataParallel`` has split is such a tensor: ``Scatter``, which splits it, is a
-# `custom function`. Here a mask with a learned value is written into one.
+# PyTorch then blames a `no_grad` that nobody wrote. It was met with a batch that
+# ``DataParallel`` had split
+# (`a report <https://github.com/ccarliu/m3ae/issues/15>`__). Here a learned value is
+# written into such a batch.
 
 learned = torch.tensor(0.5, requires_grad=True)
 batch = Flatten.apply(torch.ones(2, 2))
